@@ -318,10 +318,10 @@ const leakIntervalMs = 60_000;
 /** Creates a function that records that a secret key was used in a browser. */
 export function createLeakRecorder(database: Database, audit: AuditLog, clock: Clock) {
   const recordedAtMs = new Map<string, number>();
-  return async (principal: KeyPrincipal, origin: string, requestId: string): Promise<void> => {
+  return async (principal: KeyPrincipal, origin: string, requestId: string): Promise<boolean> => {
     const nowMs = clock.nowMs();
     const lastAtMs = recordedAtMs.get(principal.keyId);
-    if (lastAtMs !== undefined && nowMs - lastAtMs < leakIntervalMs) return;
+    if (lastAtMs !== undefined && nowMs - lastAtMs < leakIntervalMs) return false;
     recordedAtMs.set(principal.keyId, nowMs);
     const { accountId, environment, keyId } = principal;
     const page = origin.slice(0, maxOriginLength);
@@ -333,5 +333,6 @@ export function createLeakRecorder(database: Database, audit: AuditLog, clock: C
       { queries: database, scope: { accountId, environment }, actor: keyId, requestId },
       { action: 'key.used_in_browser', targetId: keyId, after: { origin: page } },
     );
+    return true;
   };
 }

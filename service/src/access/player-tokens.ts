@@ -1,8 +1,9 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { MakeId } from '../platform/ids.ts';
 import type { Device, LinkCode } from '@trueward/protocol/wire';
 import { type Clock, formatInstant } from '../platform/time.ts';
 import type { Database, Queries, Scope } from '../store/database.ts';
+import { createMac } from './secret-box.ts';
 import { hashToken } from './sessions.ts';
 
 /** Creates guest players, and identifies them by their tokens. */
@@ -30,6 +31,8 @@ interface Deps {
   database: Database;
   clock: Clock;
   makeId: MakeId;
+  /** The service's secret for these tokens. */
+  tokenSecret: string;
   /** Returns the player's pseudonym. */
   pseudonym(scope: Scope, playerRef: string): string;
 }
@@ -47,13 +50,31 @@ export const isGuestRef = (userRef: string): boolean => userRef.startsWith('ply_
 /** Whether a token has the form of a guest's token. A user token is a JWT, which begins with an encoded object. */
 export const isPlayerToken = (token: string): boolean => token.startsWith('ply.');
 
-/** Makes a token: like in a JWT, its second part names the player. The third part proves it, with 256 random bits. */
-const makeToken = (playerRef: string): string =>
-  [
-    'ply',
-    Buffer.from(JSON.stringify({ sub: playerRef })).toString('base64url'),
-    randomBytes(32).toString('base64url'),
-  ].join('.');
+/**
+ * Makes and recognizes tokens. Like in a JWT, a token's second part names the player. The third part proves it, with 256
+ * random bits. The fourth shows that the service made the token for this account and environment, so that an invented
+ * token costs no lookup.
+ */
+function createTokenForm(secret: string) {
+  const mac = createMac(secret);
+  const seal = ({ accountId, environment }: Scope, text: string): string =>
+    mac(`${accountId} ${environment} ${text}`);
+  return {
+    make(scope: Scope, playerRef: string): string {
+      const subject = Buffer.from(JSON.stringify({ sub: playerRef })).toString('base64url');
+      const text = `ply.${subject}.${randomBytes(32).toString('base64url')}`;
+      return `${text}.${seal(scope, text)}`;
+    },
+    isOurs(scope: Scope, token: string): boolean {
+      const end = token.lastIndexOf('.');
+      const [given, expected] = [token.slice(end + 1), seal(scope, token.slice(0, end))];
+      return (
+        given.length === expected.length &&
+        timingSafeEqual(Buffer.from(given), Buffer.from(expected))
+      );
+    },
+  };
+}
 
 /** How long a code can be used. */
 const linkCodeMs = 600_000;
@@ -71,7 +92,9 @@ const normalizeLinkCode = (text: string): string =>
 const hashLinkCode = ({ accountId, environment }: Scope, code: string): string =>
   hashToken(`${accountId} ${environment} ${code}`);
 
-export function createPlayerTokens({ database, clock, makeId, pseudonym }: Deps): PlayerTokens {
+export function createPlayerTokens(deps: Deps): PlayerTokens {
+  const { database, clock, makeId, pseudonym } = deps;
+  const form = createTokenForm(deps.tokenSecret);
   const cache = new Map<string, { playerRef: string; endsAtMs: number }>();
   const remember = (name: string, playerRef: string): string => {
     cache.delete(name);
@@ -82,7 +105,7 @@ export function createPlayerTokens({ database, clock, makeId, pseudonym }: Deps)
   };
   /** Adds a device. */
   const addToken = async (queries: Queries, scope: Scope, playerRef: string): Promise<NewToken> => {
-    const playerToken = makeToken(playerRef);
+    const playerToken = form.make(scope, playerRef);
     await queries.query(
       `INSERT INTO player_tokens (account_id, environment, hash, player_ref, viewer, created_at, used_at)
         VALUES ($1, $2, $3, $4, $5, $6, $6)`,
@@ -157,6 +180,7 @@ export function createPlayerTokens({ database, clock, makeId, pseudonym }: Deps)
       return rows.length;
     },
     async find(scope, token) {
+      if (!form.isOurs(scope, token)) return undefined;
       const row = [scope.accountId, scope.environment, hashToken(token)];
       const name = row.join(' ');
       const cached = cache.get(name);

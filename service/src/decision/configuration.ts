@@ -1,13 +1,14 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Environment, KeyKind, KeyPrincipal } from '../access/principal.ts';
+import type { Environment, KeyPrincipal } from '../access/principal.ts';
 import type { Clock } from '../platform/time.ts';
-import { toDocument } from '../resource/resource-store.ts';
-import type { ResourceKind } from '../resource/resource.ts';
 import type { Database, Scope } from '../store/database.ts';
 import { readCitusRole } from '../store/citus.ts';
 import { DatabaseUnreachableError, isUnreachable } from '../store/database-errors.ts';
 import { countDailyBudgets, type DailyBudget } from './caps.ts';
-import { type AnyResource, compileSnapshot, isKilled, type Snapshot } from './snapshot.ts';
+import { type AccountResources, loadKeys, loadResources } from './load-configuration.ts';
+import { createReadBudget } from './read-budget.ts';
+import { compileSnapshot, isKilled, type Snapshot } from './snapshot.ts';
 
 /**
  * Keeps all accounts' keys and snapshots in memory, so that decisions don't have to query the database for them.
@@ -27,7 +28,7 @@ export interface Configuration {
   /**
    * Reads changes from the database. Resolves when this process has applied them.
    *
-   * @param accountId an account to read even if its version has not changed
+   * @param accountId reads only this account. If it changes all the time, it waits up to two seconds for its turn
    */
   refresh(accountId?: string): Promise<void>;
   /** Lists the kill switches that are stored as on, but have expired. */
@@ -47,13 +48,14 @@ interface Deps {
   pollMs?: number;
 }
 
-interface AccountView {
+interface AccountView extends AccountResources {
   version: number;
+  /** Monotonic time at which all resources were read, and not only those that had changed. */
+  readFullyAtMs: number;
   /**
    * Monotonic times at which the account is read again even if its version is unchanged. See {@link rereadDelaysMs}.
    */
   rereadsAtMs: readonly number[];
-  snapshots: Record<Environment, Snapshot>;
   dailyBudgets: Record<Environment, Map<string, DailyBudget>>;
 }
 
@@ -65,6 +67,13 @@ interface AccountView {
  */
 const rereadDelaysMs = [500, 2_000, 10_000, 90_000];
 
+/**
+ * How long only what has changed is read. After a failover that lost changes, versions are used again, and what has
+ * changed can't be told by them.
+ */
+const fullReadMs = 60_000;
+
+const environments = ['sandbox', 'live'] as const;
 const emptySnapshot = compileSnapshot([]);
 
 /** Loads the configuration and keeps refreshing it, so that it is at most about a second out of date. */
@@ -77,16 +86,15 @@ export async function openConfiguration({
   const accounts = new Map<string, AccountView>();
   /** All accounts' keys, by hash. Keys are revoked, but never removed. */
   const keys = new Map<string, KeyPrincipal>();
-  /** Accounts to read even if their version has not changed. */
-  const requestedAccounts = new Set<string>();
   /** Accounts that could not be read the last time. */
   const unreadAccounts = new Set<string>();
+  /** Accounts whose daily budgets could not be counted the last time. */
+  const uncountedAccounts = new Set<string>();
+  const budget = createReadBudget(clock);
   let isReadFailed = false;
   const isCluster = (await readCitusRole(database)) !== undefined;
-  let runningRefresh: Promise<void> | undefined;
-  let shouldRerun = false;
   let isFirstRead = true;
-  let isStopped = false;
+  const stopping = new AbortController();
   let syncedAtMs = clock.monotonicMs();
   let timer: NodeJS.Timeout | undefined;
 
@@ -95,85 +103,122 @@ export async function openConfiguration({
    * configuration, and the others are refreshed. The first read has to succeed for every account. Otherwise, requests
    * would be rejected because their keys are unknown, and clients do not retry such requests.
    */
-  const isolateFailure = async (accountId: string, read: () => Promise<void>): Promise<void> => {
+  const isolateFailure = async (
+    accountId: string,
+    read: () => Promise<void>,
+    failed = unreadAccounts,
+  ): Promise<void> => {
     try {
       await read();
-      unreadAccounts.delete(accountId);
+      failed.delete(accountId);
     } catch (error) {
-      unreadAccounts.add(accountId);
+      failed.add(accountId);
       const isOutage = error instanceof DatabaseUnreachableError || isUnreachable(error);
       if (isFirstRead || isOutage) throw error;
       log.warn({ err: error, accountId }, "could not read an account's configuration");
     }
   };
+
+  const countBudgets = async (accountId: string): Promise<void> => {
+    const view = accounts.get(accountId);
+    if (!view) return;
+    for (const environment of environments) {
+      const [scope, budgets] = [{ accountId, environment }, view.dailyBudgets[environment]];
+      const snapshot = view.snapshots[environment];
+      await countDailyBudgets(database, scope, snapshot, clock.nowMs(), budgets);
+    }
+  };
+
+  /** Reads an account. A change that is committed after its version was read is read twice, but never missed. */
+  const readAccount = async (accountId: string, version: number): Promise<void> => {
+    const startedAtMs = clock.monotonicMs();
+    const previous = accounts.get(accountId);
+    const known =
+      previous &&
+      !isCluster &&
+      version >= previous.version &&
+      startedAtMs - previous.readFullyAtMs < fullReadMs
+        ? previous
+        : undefined;
+    const loaded = await loadResources(
+      database,
+      accountId,
+      known && { ...known, sinceVersion: known.version },
+    );
+    for (const [hash, key] of await loadKeys(database, accountId)) keys.set(hash, key);
+    // `countBudgets` adds budgets for new ads.
+    const dailyBudgets = previous?.dailyBudgets ?? { sandbox: new Map(), live: new Map() };
+    const rereadsAtMs =
+      previous?.version === version
+        ? previous.rereadsAtMs.filter((atMs) => atMs > startedAtMs)
+        : (isCluster ? rereadDelaysMs : []).map((ms) => startedAtMs + ms);
+    const readFullyAtMs = known?.readFullyAtMs ?? startedAtMs;
+    accounts.set(accountId, { ...loaded, version, readFullyAtMs, rereadsAtMs, dailyBudgets });
+    if (!isFirstRead) budget.charge(accountId, clock.monotonicMs() - startedAtMs);
+  };
+
+  const isDue = (accountId: string, version: number, nowMs: number): boolean => {
+    const view = accounts.get(accountId);
+    if (!view) return true;
+    const isChanged = view.version !== version || view.rereadsAtMs.some((atMs) => atMs <= nowMs);
+    // An account that has used up its time is read by one of the next polls.
+    return isChanged && budget.waitMs(accountId) === 0;
+  };
+
   const readChanges = async (): Promise<void> => {
     const startedAtMs = clock.monotonicMs();
-    const versions = await database.query<{ account_id: string; version: number }>(
-      'SELECT account_id, version FROM config_versions',
-    );
-    const dueAccounts = new Set(requestedAccounts);
-    requestedAccounts.clear();
-    for (const { account_id: accountId, version } of versions) {
-      const previous = accounts.get(accountId);
-      const isChanged = previous?.version !== version;
-      const rereads = isChanged
-        ? (isCluster ? rereadDelaysMs : []).map((ms) => startedAtMs + ms)
-        : previous.rereadsAtMs;
-      const rereadsAtMs = rereads.filter((atMs) => atMs > startedAtMs);
-      if (!isChanged && !dueAccounts.has(accountId) && rereadsAtMs.length === rereads.length)
-        continue;
-      await isolateFailure(accountId, async () => {
-        // The version was read before the data. A change that is committed in between is read twice, but never missed.
-        const snapshots = await loadSnapshots(database, accountId);
-        // `countDailyBudgets` below adds budgets for new ads.
-        const dailyBudgets = previous?.dailyBudgets ?? {
-          sandbox: new Map(),
-          live: new Map(),
-        };
-        accounts.set(accountId, { version, rereadsAtMs, snapshots, dailyBudgets });
-        for (const [hash, key] of await loadKeys(database, accountId)) keys.set(hash, key);
-      });
-    }
-    for (const [accountId, { snapshots, dailyBudgets }] of accounts) {
-      for (const environment of ['sandbox', 'live'] as const) {
-        const [scope, budgets] = [{ accountId, environment }, dailyBudgets[environment]];
-        await isolateFailure(accountId, () =>
-          countDailyBudgets(database, scope, snapshots[environment], clock.nowMs(), budgets),
-        );
-      }
-    }
+    for (const { account_id: accountId, version } of await readVersions(database))
+      if (isDue(accountId, version, startedAtMs))
+        await isolateFailure(accountId, () => readAccount(accountId, version));
+    for (const accountId of accounts.keys())
+      await isolateFailure(accountId, () => countBudgets(accountId), uncountedAccounts);
     syncedAtMs = startedAtMs;
   };
 
-  /** If called during a refresh, starts another one afterward, because the current one may have missed the change. */
-  const refresh = (accountId?: string): Promise<void> => {
-    if (accountId !== undefined) requestedAccounts.add(accountId);
-    if (runningRefresh) {
-      shouldRerun = true;
-      return runningRefresh;
+  /** Reads an account even if its version has not changed, because of the delay in a cluster. */
+  const readOne = async (accountId: string): Promise<void> => {
+    for (const { version } of await readVersions(database, accountId)) {
+      await isolateFailure(accountId, () => readAccount(accountId, version));
+      await isolateFailure(accountId, () => countBudgets(accountId), uncountedAccounts);
     }
-    runningRefresh = (async () => {
-      do {
-        shouldRerun = false;
-        isReadFailed = await readChanges().then(
-          () => false,
-          (error: unknown) => {
-            isReadFailed = true;
-            throw error;
-          },
-        );
-      } while (shouldRerun);
-    })().finally(() => {
-      runningRefresh = undefined;
-    });
-    return runningRefresh;
+  };
+
+  let lastRead: Promise<unknown> = Promise.resolve();
+  /** Reads that have not begun, by account; '' stands for all accounts. They will see what is committed by now. */
+  const waitingReads = new Map<string, Promise<void>>();
+  const refresh = (accountId = ''): Promise<void> => {
+    const waiting = waitingReads.get(accountId);
+    if (waiting) return waiting;
+    const read = async (): Promise<void> => {
+      waitingReads.delete(accountId);
+      if (accountId !== '') return readOne(accountId);
+      isReadFailed = await readChanges().then(
+        () => false,
+        (error: unknown) => {
+          isReadFailed = true;
+          throw error;
+        },
+      );
+    };
+    const takeTurn = async (): Promise<void> => {
+      const waitMs = budget.waitMs(accountId);
+      if (waitMs > 0)
+        await pause(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      // One read at a time, because an older one must not replace what a newer one has found.
+      const turn = lastRead.then(read);
+      lastRead = turn.catch(() => undefined);
+      return turn;
+    };
+    const result = takeTurn();
+    waitingReads.set(accountId, result);
+    return result;
   };
 
   const poll = (): void => {
     timer = setTimeout(() => {
       refresh()
         .catch((error: unknown) => log.error({ err: error }, 'could not read the configuration'))
-        .finally(() => isStopped || poll());
+        .finally(() => stopping.signal.aborted || poll());
     }, pollMs);
   };
 
@@ -191,7 +236,7 @@ export async function openConfiguration({
     refresh,
     expiredKillSwitches: (nowMs) =>
       [...accounts].flatMap(([accountId, { snapshots }]) =>
-        (['sandbox', 'live'] as const).flatMap((environment) =>
+        environments.flatMap((environment) =>
           snapshots[environment].killSwitches
             .filter(({ expiresAtMs }) => expiresAtMs <= nowMs)
             .map(({ id }) => ({ scope: { accountId, environment }, id })),
@@ -203,69 +248,20 @@ export async function openConfiguration({
         .reduce((sum, snapshot) => sum + snapshot.disabledWebhooks, 0),
     ageS: () => (clock.monotonicMs() - syncedAtMs) / 1_000,
     async stop() {
-      isStopped = true;
+      stopping.abort();
       clearTimeout(timer);
-      await runningRefresh?.catch(() => undefined); // logged by the poll
+      await Promise.allSettled(waitingReads.values());
+      await lastRead;
     },
   };
 }
 
-async function loadSnapshots(
-  database: Database,
-  accountId: string,
-): Promise<AccountView['snapshots']> {
-  const rows = await database.query<{
-    environment: Environment;
-    kind: ResourceKind;
-    id: string;
-    document: object;
-    created_at: Date;
-    updated_at: Date;
-  }>(
-    `SELECT environment, kind, id, document, created_at, updated_at FROM resources
-      WHERE account_id = $1 AND archived_at IS NULL ORDER BY id`,
+/** Returns the configuration versions of all accounts, or of one. */
+const readVersions = (database: Database, accountId: string | null = null) =>
+  database.query<{ account_id: string; version: number }>(
+    'SELECT account_id, version FROM config_versions WHERE $1::text IS NULL OR account_id = $1',
     [accountId],
   );
-  const compileEnvironment = (environment: Environment) =>
-    compileSnapshot(
-      rows
-        .filter((row) => row.environment === environment)
-        .map((row) => ({ kind: row.kind, document: toDocument(row) }) as AnyResource),
-    );
-  return { sandbox: compileEnvironment('sandbox'), live: compileEnvironment('live') };
-}
-
-async function loadKeys(
-  database: Database,
-  accountId: string,
-): Promise<[hash: string, key: KeyPrincipal][]> {
-  const rows = await database.query<{
-    id: string;
-    environment: Environment;
-    kind: KeyKind;
-    hash: string;
-    allowed_origins: string[];
-    rate_limit: { per_s: number; burst: number } | null;
-    revoked_at: Date | null;
-  }>(
-    'SELECT id, environment, kind, hash, allowed_origins, rate_limit, revoked_at FROM keys WHERE account_id = $1',
-    [accountId],
-  );
-  return rows.map((row) => [
-    row.hash,
-    {
-      accountId,
-      environment: row.environment,
-      kind: row.kind,
-      keyId: row.id,
-      allowedOrigins: row.allowed_origins,
-      ...(row.rate_limit === null
-        ? {}
-        : { rateLimit: { perS: row.rate_limit.per_s, burst: row.rate_limit.burst } }),
-      ...(row.revoked_at === null ? {} : { revokedAtMs: row.revoked_at.getTime() }),
-    },
-  ]);
-}
 
 /** Returns a function that tells whether a kill switch currently stops an external ad. */
 export const createIsKilled =

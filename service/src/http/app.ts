@@ -17,7 +17,7 @@ import type { RecordDropped } from '../reward/dropped-events.ts';
 import type { IngestEvents } from '../reward/ingest-events.ts';
 import type { KeyManager } from '../access/key-manager.ts';
 import type { KeyPrincipal } from '../access/principal.ts';
-import type { SecretBox } from '../access/secret-box.ts';
+import { readServiceSecret, type SecretBox } from '../access/secret-box.ts';
 import { createPlayerTokens } from '../access/player-tokens.ts';
 import type { UserTokens } from '../access/user-tokens.ts';
 import type { MediaStore } from '../media/media-store.ts';
@@ -118,8 +118,8 @@ interface AppDeps {
   runOperation: RunOperation;
   /** Called for every request with a valid key. */
   onUse(principal: KeyPrincipal, origin: string | undefined): void;
-  /** Called when a web page sends a secret key. */
-  onLeak(principal: KeyPrincipal, origin: string, requestId: string): Promise<void>;
+  /** Called when a web page sends a secret key. Resolves to whether that was news. */
+  onLeak(principal: KeyPrincipal, origin: string, requestId: string): Promise<boolean>;
   limiter: RateLimiter;
   metrics: ServiceMetrics;
   metricsToken: string | undefined;
@@ -225,7 +225,8 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   addPreflight(app);
   addHealthRoutes(app, deps);
   await addMediaRoutes(app, deps);
-  const playerTokens = createPlayerTokens(deps);
+  const tokenSecret = await readServiceSecret(deps.database, deps.box, clock, 'player_token');
+  const playerTokens = createPlayerTokens({ ...deps, tokenSecret });
   const identifyToken = createIdentifyToken(deps.userTokens, playerTokens);
   const wallets = createWalletService(deps.database, clock);
   const latestMistakes = createLatestMistakes(deps.database, clock);

@@ -37,7 +37,7 @@ const quotas: Record<QuotaKind, Quota> = {
   webhooks: countResources('webhook', 'webhooks', 'delete some of them'),
   configuration_kb: {
     title: 'KiB of configuration',
-    used: `SELECT ceil(coalesce(sum(octet_length(document::text)), 0) / 1024.0)::bigint AS used FROM resources
+    used: `SELECT ceil(coalesce(sum(bytes), 0) / 1024.0)::bigint AS used FROM resources
       WHERE account_id = $1 AND archived_at IS NULL`,
     remedy: 'archive objects, or make them smaller',
   },
@@ -94,7 +94,7 @@ export interface Quotas {
   read(queries: Queries, accountId: string): Promise<QuotaUsage[]>;
 }
 
-/** How long what was read is returned again. Measuring a large configuration takes the database tens of milliseconds. */
+/** How long what was read is returned again. Counting a large configuration takes the database a few milliseconds. */
 const readForMs = 2_000;
 /** Maximum number of accounts whose usage is remembered. */
 const maxRemembered = 1_000;

@@ -1,55 +1,76 @@
 import type { Service } from '../../src/program/assemble.ts';
 
-/** A route that accepts a JSON body. */
+/** A route that reads a JSON body. */
 export interface BodyRoute {
   method: string;
   url: string;
+  /** The schema of the body; empty for a route that ignores its body, which the service parses all the same. */
   schema: object;
   limit: number;
 }
 
-const kib = 1_024;
-/** The panel's routes are not part of the published interface. */
-const panelRoutes: [method: string, url: string, limit?: number][] = [
-  ['POST', '/panel/api/session', 4 * kib],
-  ['POST', '/panel/api/setup', 4 * kib],
-  ['POST', '/panel/api/account/password', 4 * kib],
-  ['POST', '/panel/api/account/codes/confirm', 4 * kib],
-  ['DELETE', '/panel/api/account/codes', 4 * kib],
-  ['POST', '/panel/api/policies/try'],
-  ['POST', '/panel/api/sources/src_1/try'],
-  ['POST', '/panel/api/users'],
-  ['PATCH', '/panel/api/users/usr_1'],
-];
+type App = Service['app'];
 
-/** Lists all routes that accept a JSON body, with the schema of the body and its size limit. */
+/** Parses the API's routes from the route tree that Fastify prints, such as `GET /v1/keys/:id`. */
+export function listRoutes(app: App): string[] {
+  const ancestors: string[] = [];
+  return app
+    .printRoutes({ commonPrefix: false })
+    .split('\n')
+    .flatMap((line) => {
+      const [, indent = '', part = '', methods = ''] =
+        /^(.*?)[├└]── (\S+)(?: \((.*)\))?/.exec(line) ?? [];
+      ancestors.splice(indent.length / 4, Infinity, part);
+      const path = ancestors.join('').replaceAll(/:\/\//g, ':id/');
+      return methods === '' ? [] : methods.split(', ').map((method) => `${method} ${path}`);
+    })
+    .filter((route) => /^(GET|POST|PUT|PATCH|DELETE) \/(v1|panel\/api)\//.test(route));
+}
+
+const kib = 1_024;
+/** Routes with another limit than all others. */
+const limits: [pattern: RegExp, bytes: number][] = [
+  [/ \/v1\/events$/, 256 * kib],
+  [/ \/panel\/api\/(session|setup|account)/, 4 * kib],
+];
+/** Reads bytes, and not JSON. */
+const isUpload = (route: string): boolean => route === 'POST /panel/api/media';
+
+/** The panel's routes are not part of the published interface. */
+const panelSchemas: Record<string, object> = {
+  'POST /panel/api/policies/try': {
+    properties: { request: { $ref: 'DecisionRequest#' }, policy: { $ref: 'PolicyRequest#' } },
+  },
+};
+const panelSchema = {
+  properties: Object.fromEntries(
+    ['email', 'password', 'code', 'name'].map((name) => [name, { type: 'string' }]),
+  ),
+};
+
+/** Lists all routes that read a JSON body, with the schema of the body and its size limit. */
 export function listBodyRoutes({ app }: Service): BodyRoute[] {
+  type Content = Record<string, { schema: object }>;
   const { paths = {} } = app.swagger() as {
     paths?: Record<string, Record<string, { requestBody?: { content: Content } }>>;
   };
-  type Content = Record<string, { schema: object }>;
-  const published = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(([method, { requestBody }]) => {
-      const schema = requestBody?.content['application/json']?.schema;
-      const limit = (path === '/v1/events' ? 256 : 64) * kib;
-      const url = path.replaceAll(/\{\w+\}/g, 'x_1');
-      return schema ? [{ method: method.toUpperCase(), url, schema, limit }] : [];
-    }),
+  const schemas = new Map(
+    Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { requestBody }]): [string, object | undefined] => [
+        `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
+        requestBody?.content['application/json']?.schema,
+      ]),
+    ),
   );
-  return [
-    ...published,
-    ...panelRoutes.map(([method, url, limit = 64 * kib]) => ({
-      method,
-      url,
-      limit,
-      schema: url.endsWith('policies/try')
-        ? {
-            properties: {
-              request: { $ref: 'DecisionRequest#' },
-              policy: { $ref: 'PolicyRequest#' },
-            },
-          }
-        : { properties: { email: { type: 'string' }, code: { type: 'string' } } },
-    })),
-  ];
+  return listRoutes(app)
+    .filter((route) => !route.startsWith('GET ') && !isUpload(route))
+    .map((route) => {
+      const [method = '', path = ''] = route.split(' ');
+      return {
+        method,
+        url: path.replaceAll(/:\w+/g, 'x_1'),
+        schema: schemas.get(route) ?? panelSchemas[route] ?? panelSchema,
+        limit: limits.find(([pattern]) => pattern.test(route))?.[1] ?? 64 * kib,
+      };
+    });
 }

@@ -261,6 +261,34 @@ test('invented credentials cost no database statement beyond the first few', asy
           'x-forwarded-for': '192.0.2.5',
         }),
     ],
+    [
+      'player tokens',
+      (index) =>
+        client.call('GET', '/v1/wallet', client.publishable, undefined, {
+          'player-token': `ply.${Buffer.from('{"sub":"ply_1"}').toString('base64url')}.${index}.${'a'.repeat(43)}`,
+          'x-forwarded-for': '192.0.2.6',
+        }),
+    ],
+    [
+      'user tokens',
+      (index) =>
+        client.call(
+          'POST',
+          '/v1/decisions',
+          client.publishable,
+          { placement: 'revive', user_token: `e30.${index}.a` },
+          { 'x-forwarded-for': '192.0.2.7' },
+        ),
+    ],
+    [
+      'decision tokens',
+      (index) =>
+        client.call('GET', `/v1/decisions/dec_${index}`, client.publishable, undefined, {
+          'decision-token': `1~${index}`,
+          'x-forwarded-for': '192.0.2.8',
+        }),
+    ],
+    ['receipt keys', () => fetch(`${service.url}/.well-known/jwks.json`)],
     ['readiness', () => fetch(`${service.url}/readyz`)],
   ];
   for (const [name, attempt] of attempts) {

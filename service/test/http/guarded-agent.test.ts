@@ -191,9 +191,9 @@ test('local URLs are reachable without the guard and in development', async () =
   development.destroy();
 });
 
-const createAgentWithDnsResponses = (responses: string[][]) => {
+const createAgentWithDnsResponses = (responses: string[][], rule = { loopback: false }) => {
   const remainingResponses = responses.values();
-  return createGuardedAgent({ loopback: false }, (_host, _options, callback) =>
+  return createGuardedAgent(rule, (_host, _options, callback) =>
     callback(
       null,
       (remainingResponses.next().value ?? []).map((address) => ({
@@ -232,4 +232,15 @@ test('a hostname is re-resolved for every connection', async () => {
     );
   }
   agent.destroy();
+});
+
+test('a connection goes to the address that was checked, even if the name is rebound a moment later', async () => {
+  // The first answer is allowed in development. A second lookup for the same connection would get the next one.
+  const agent = createAgentWithDnsResponses([['127.0.0.1'], ['192.0.2.1'], ['192.0.2.1']], {
+    loopback: true,
+  });
+  const url = `http://rebound.example:${port}/`;
+  expect([await fetchText(agent, url), await fetchText(agent, url)]).toEqual(['inside', 'inside']);
+  agent.destroy();
+  await expect(fetchText(agent, url)).rejects.toThrow('192.0.2.1 is not on the public internet');
 });

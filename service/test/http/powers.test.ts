@@ -2,6 +2,7 @@ import type { Problem } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isAllowed } from '../../panel/src/session/roles.ts';
 import { confirmedForMs } from '../../src/access/powers.ts';
+import { listRoutes } from '../hostile/routes.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createManualClock, type ManualClock } from '../manual-clock.ts';
 import { type Client, createClient } from './client.ts';
@@ -12,6 +13,9 @@ let running: InProcessService;
 let keys: Client;
 /** Signed in more than ten minutes ago. */
 let stale: PanelClient;
+/** Another device that has the cookie of an owner's session, but not the password, which it has tried to guess. */
+let stolen: PanelClient;
+let stolenCookie: string | undefined;
 let owner: PanelClient;
 let operator: PanelClient;
 let viewer: PanelClient;
@@ -21,6 +25,9 @@ beforeAll(async () => {
   keys = createClient(running);
   const first = await signInOwner(running);
   stale = await signInAs(running, first, 'owner');
+  stolenCookie = (await signInAs(running, first, 'owner')).cookie();
+  stolen = createPanelClient(running.url);
+  await stolen.send('GET', '/panel/api/session', undefined, { cookie: stolenCookie });
   clock.advance(confirmedForMs);
   owner = createPanelClient(running.url);
   await owner.signIn('owner@example.com');
@@ -123,22 +130,6 @@ const table: Record<string, Rule> = {
 /** Routes that need no credentials: what they receive is one, such as a password or a link. */
 const open = ['POST /panel/api/session', 'GET /panel/api/setup', 'POST /panel/api/setup'];
 
-/** Parses the API's routes from the route tree that Fastify prints. */
-function listRoutes(): string[] {
-  const ancestors: string[] = [];
-  return running.service.app
-    .printRoutes({ commonPrefix: false })
-    .split('\n')
-    .flatMap((line) => {
-      const [, indent = '', part = '', methods = ''] =
-        /^(.*?)[├└]── (\S+)(?: \((.*)\))?/.exec(line) ?? [];
-      ancestors.splice(indent.length / 4, Infinity, part);
-      const path = ancestors.join('').replaceAll(/:\/\//g, ':id/');
-      return methods === '' ? [] : methods.split(', ').map((method) => `${method} ${path}`);
-    })
-    .filter((route) => /^(GET|POST|PUT|PATCH|DELETE) \/(v1|panel\/api)\//.test(route));
-}
-
 type Response = { status: number; body: Problem | undefined };
 
 /** Describes whether the guard let a request pass. Every other problem comes from the handler. */
@@ -162,10 +153,17 @@ function expectKey(rule: Rule, kind: 'sk' | 'pk'): string {
 }
 
 test('every route has a row', () => {
-  expect(listRoutes().toSorted()).toEqual([...Object.keys(table), ...open].toSorted());
+  expect(listRoutes(running.service.app).toSorted()).toEqual(
+    [...Object.keys(table), ...open].toSorted(),
+  );
 });
 
 test('every route lets exactly those pass that the table names', async () => {
+  const guess = { password: 'a guessed password' };
+  const guessed = await stolen.send('POST', '/panel/api/session/confirmation', guess, {
+    cookie: stolenCookie,
+  });
+  expect(guessed.status).toBe(422);
   const rows: unknown[] = [];
   const expectedRows: unknown[] = [];
   for (const [route, rule] of Object.entries(table)) {
@@ -179,6 +177,7 @@ test('every route lets exactly those pass that the table names', async () => {
       route,
       describe(await bySession(owner)),
       describe(await bySession(stale)),
+      describe(await stolen.send(method, path, body, { cookie: stolenCookie })),
       describe(await bySession(operator)),
       describe(await bySession(viewer)),
       describe(await bySession(createPanelClient(running.url))),
@@ -188,6 +187,7 @@ test('every route lets exactly those pass that the table names', async () => {
     expectedRows.push([
       route,
       expectSession(rule, 'owner'),
+      expectSession(rule, 'owner', true),
       expectSession(rule, 'owner', true),
       expectSession(rule, 'operator'),
       expectSession(rule, 'viewer'),

@@ -6,13 +6,12 @@ import type { Game } from './reward-game.ts';
 /** Writes a configuration change to the database. Resolves once the change is in effect. */
 async function applyChange(
   game: Game,
-  work: (queries: Queries, accountId: string) => Promise<void>,
+  work: (queries: Queries, accountId: string, version: number) => Promise<void>,
 ): Promise<void> {
   const { database, configuration } = game.service;
   const accountId = await readAccountId(game);
   await database.transaction(async (queries) => {
-    await work(queries, accountId);
-    await incrementConfigVersion(queries, accountId);
+    await work(queries, accountId, await incrementConfigVersion(queries, accountId));
   });
   await configuration.refresh();
 }
@@ -30,7 +29,7 @@ export const updatePlacement = (
   name: string,
   members: { [K in keyof Placement]?: Placement[K] | undefined },
 ): Promise<void> =>
-  applyChange(game, async (queries, accountId) => {
+  applyChange(game, async (queries, accountId, version) => {
     const [row] = await queries.query<{ id: string; document: object }>(
       `SELECT id, document FROM resources
         WHERE account_id = $1 AND kind = 'placement' AND environment = 'sandbox' AND document->>'name' = $2`,
@@ -38,8 +37,8 @@ export const updatePlacement = (
     );
     const document = JSON.stringify({ ...row?.document, ...members });
     await queries.query(
-      `UPDATE resources SET document = $3::text::jsonb WHERE account_id = $1 AND id = $2`,
-      [accountId, row?.id, document],
+      `UPDATE resources SET document = $3::text::jsonb, version = $4 WHERE account_id = $1 AND id = $2`,
+      [accountId, row?.id, document, version],
     );
   });
 

@@ -59,7 +59,7 @@ test.each([
     findKey: noop,
     limiter: createRateLimiter(undefined, undefined),
     onUse: noop,
-    onLeak: () => Promise.resolve(),
+    onLeak: () => Promise.resolve(true),
   });
   const headers = { authorization: `Bearer ${makeSecretKeyText('live')}` };
   const request = { headers, ip: '192.0.2.1' } as unknown as FastifyRequest;

@@ -13,14 +13,20 @@ const key = { ...live, kind: 'sk', allowed_origins: [], rate_limit: null, revoke
  */
 function createCluster() {
   const clock = createManualClock(0);
-  const state = { version: 1, unreachable: false, keys: [] as string[] };
+  const state = { version: 1, unreachable: false, keys: [] as string[], readMs: 0, reads: 0 };
   const query = async (text: string, params: readonly unknown[] = []): Promise<unknown[]> => {
     if (text.includes('config_versions'))
-      return ['acc_1', 'acc_2'].map((account_id) => ({ account_id, version: state.version }));
+      return ['acc_1', 'acc_2']
+        .filter((account_id) => account_id === (params[0] ?? account_id))
+        .map((account_id) => ({ account_id, version: state.version }));
     if (state.unreachable && params[0] === 'acc_1')
       throw Object.assign(new Error('no node'), { code: '08006', severity: 'ERROR' });
     if (text.includes('pg_extension') || text.includes('citus_is_coordinator'))
       return [{ coordinator: true }];
+    if (text.includes('FROM resources') && params[0] === 'acc_1') {
+      state.reads += 1;
+      clock.advance(state.readMs);
+    }
     if (text.includes('FROM keys')) return state.keys.map((hash) => ({ ...key, id: hash, hash }));
     return [];
   };
@@ -81,4 +87,30 @@ test('a process applies its own change even if a poll has already read the new v
   await configuration.refresh('acc_1');
   expect(configuration.findKey('own change')).toBeDefined();
   await configuration.stop();
+});
+
+test('an account that has used up its time waits for its changes, and delays no other account', async () => {
+  const { state, open } = createCluster();
+  const configuration = await open();
+  Object.assign(state, { readMs: 600, reads: 0 });
+  for (let change = 0; change < 2; change += 1) {
+    state.version += 1;
+    await configuration.refresh('acc_1');
+  }
+  state.version += 1;
+  let isApplied = false;
+  const changes = Array.from({ length: 20 }, async () => {
+    await configuration.refresh('acc_1');
+    isApplied = true;
+  });
+  await configuration.refresh('acc_2');
+  await configuration.refresh();
+  expect([configuration.version('acc_2'), isApplied, state.reads]).toEqual([
+    state.version,
+    false,
+    2,
+  ]);
+  await configuration.stop();
+  await Promise.all(changes);
+  expect([configuration.version('acc_1'), state.reads]).toEqual([state.version, 3]);
 });

@@ -8,6 +8,7 @@ import { cpus, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { type InProcessService, startInProcess } from '../../../service/test/in-process.ts';
 import { benchBodies } from './bodies.ts';
+import { benchChanges } from './changes.ts';
 import { benchConnections } from './connections.ts';
 import { benchCredentials } from './credentials.ts';
 import { type Finding, print, printed } from './measure.ts';
@@ -18,6 +19,7 @@ const parts: Record<
   { run(running: InProcessService): Promise<Finding[]>; env: Record<string, string> }
 > = {
   bodies: { run: benchBodies, env: { RATE_LIMITS: 'off' } },
+  changes: { run: benchChanges, env: { RATE_LIMITS: 'off' } },
   media: { run: benchMedia, env: { RATE_LIMITS: 'off' } },
   // With the default limits.
   credentials: { run: benchCredentials, env: { TRUSTED_PROXIES: 'loopback' } },

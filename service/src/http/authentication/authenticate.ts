@@ -24,8 +24,8 @@ interface Deps {
   limiter: RateLimiter;
   /** Called for every request with a valid key. */
   onUse(principal: KeyPrincipal, origin: string | undefined): void;
-  /** Called when a web page sends a secret key. Resolves when the leak has been recorded. */
-  onLeak(principal: KeyPrincipal, origin: string, requestId: string): Promise<void>;
+  /** Called when a web page sends a secret key. Resolves when the leak has been recorded, to whether it was news. */
+  onLeak(principal: KeyPrincipal, origin: string, requestId: string): Promise<boolean>;
 }
 
 /**
@@ -58,10 +58,9 @@ export function createAdmitKey(deps: Deps): AdmitKey {
       throw error;
     }
     if (origin !== undefined && principal.kind === 'sk') {
-      return rejectLeak(deps, principal, origin, request).catch((error: unknown) => {
-        deps.limiter.onUnauthenticated(request, reply);
-        throw error;
-      });
+      // Everybody who opens the page has this key.
+      deps.limiter.onUnauthenticated(request, reply);
+      return rejectLeak(deps, principal, origin, request);
     }
     deps.limiter.onKey(principal, request, reply);
     if (!keys.includes(principal.kind)) {
@@ -176,8 +175,8 @@ async function rejectLeak(
   origin: string,
   { id, log }: FastifyRequest,
 ): Promise<never> {
-  log.warn({ keyId: principal.keyId, origin }, 'a secret key was used in a browser: roll it');
-  await onLeak(principal, origin, id);
+  if (await onLeak(principal, origin, id))
+    log.warn({ keyId: principal.keyId, origin }, 'a secret key was used in a browser: roll it');
   throw new ProblemError(
     'secret_key_in_browser',
     'A web page sent this secret key, so it has leaked: roll it now.',

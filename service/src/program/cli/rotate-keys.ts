@@ -69,7 +69,7 @@ Stop the service first. This removes everything from the database that can no lo
   - webhook secrets: rotate each webhook's secret and configure the new one in its receiver
   - the keys that sign decisions and receipts: ads that players are watching now, or have watched offline, earn
     no reward, and issued receipts can no longer be verified
-  - the key for player pseudonyms: frequency caps start over
+  - the keys for players: frequency caps start over, and guests become new players
   - panel users' one-time codes: each user must set them up again
   - undelivered webhook events about children, because their bodies are encrypted
 
