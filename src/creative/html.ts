@@ -1,6 +1,7 @@
 import { lastPressMs } from '../platform/front-door.ts';
 import { attempt, copyOwn } from '../platform/guard.ts';
 import { listen, native } from '../platform/native.ts';
+import { closeFrame } from './closed-frame.ts';
 import { startExposure, type Exposure } from './exposure.ts';
 import { createHost } from './host.ts';
 import { findLoadFailure } from './load-failure.ts';
@@ -43,8 +44,8 @@ function trustMarkup(markup: string): string {
 }
 
 /**
- * Renders an HTML creative in an iframe that can run scripts but do nothing else: no access to this page, no top-level
- * navigation, no pop-ups. The creative receives one `message` event with the data
+ * Renders an HTML creative in an iframe that can run scripts but do nothing else: no access to this page, no navigation,
+ * no pop-ups. The creative receives one `message` event with the data
  * `{trueward: 1, type: 'init', locale, reducedMotion}` and a `MessagePort`. It posts `{type}` messages to that port:
  * `ready`, `click` and `close`. The creative is not shown until it is `ready`; then it is shown for `minWatchMs` of
  * visible time. It receives `mute`, `viewable`, `pause` and `resume`, because only its own scripts can control its sound.
@@ -54,12 +55,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   if (media.format !== 'html') throw new Error('format_unknown');
   const host = createHost();
   const frame = document.createElement('iframe');
-  frame.setAttribute('sandbox', 'allow-scripts');
   frame.allow = 'autoplay';
-  frame.referrerPolicy = 'no-referrer';
-  // In a cross-origin isolated page, browsers without this attribute load only creatives with a
-  // `Cross-Origin-Embedder-Policy` header.
-  frame.setAttribute('credentialless', '');
   frame.title = creative.alt;
   frame.style.setProperty('--trueward-ratio', String(media.width / media.height || 1));
   frame.style.setProperty('--trueward-width', `${media.width || 300}px`);
@@ -68,6 +64,8 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   let exposure: Exposure | undefined;
   let listener: ((event: RendererEvent) => void) | undefined;
   let failure: 'message_flood' | 'creative_navigated' | undefined;
+  /** The creative's own frame. It is in `frame`, unless the page has an opaque origin; then it is `frame` itself. */
+  let inner = frame;
   let connectedWindow: Window | null = null;
   let cancelCheck: (() => void) | undefined;
   let hasSound = true;
@@ -120,6 +118,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
 
   /** Disconnects the creative for good. */
   function end(reason: 'message_flood' | 'creative_navigated'): void {
+    if (failure !== undefined) return;
     port?.close();
     port = undefined;
     failure = reason;
@@ -127,31 +126,54 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     listener?.({ type: 'failed', reason });
   }
 
+  /** Opens the creative's page. If `frame` is moved within the page, its document is replaced, and it is empty again. */
   frame.onload = () => {
+    inner = document.createElement('iframe');
+    prepare(inner);
+    if (closeFrame(frame, inner, media, () => end('creative_navigated'))) return;
+    inner = frame;
+    prepare(inner);
+  };
+
+  function prepare(element: HTMLIFrameElement): void {
+    element.setAttribute('sandbox', 'allow-scripts');
+    element.allow = 'autoplay';
+    element.referrerPolicy = 'no-referrer';
+    // In a cross-origin isolated page, browsers without this attribute load only creatives with a
+    // `Cross-Origin-Embedder-Policy` header.
+    element.setAttribute('credentialless', '');
+    element.title = creative.alt;
+    element.onload = onLoad;
+    if (media.url !== undefined) element.src = media.url;
+    else element.srcdoc = trustMarkup(media.inline ?? '');
+  }
+
+  function onLoad(): void {
     // Only the document that was reviewed may be shown. If the frame is moved within the page, the browser loads that
     // document again, in a new window.
     if (failure !== undefined) return;
-    if (frame.contentWindow === connectedWindow) end('creative_navigated');
+    if (inner.contentWindow === connectedWindow) end('creative_navigated');
     else if (attempt(connect) === undefined) fail(new Error('no_message_channel'));
     cancelCheck ??= clock.after(slowMs, () => void checkFrame());
-  };
+  }
 
   /** A frame also reports that it has loaded if its page is missing or blocked. */
   async function checkFrame(): Promise<void> {
-    const code = await findLoadFailure(frame.src, 'slow', { clock, signal });
+    const timeline = attempt(() => frame.contentWindow?.performance);
+    const code = await findLoadFailure(inner.src, 'slow', { clock, signal, timeline });
     if (code !== 'slow') fail(new Error(code));
   }
 
   function connect(): true {
     port?.close();
-    connectedWindow = frame.contentWindow;
+    connectedWindow = inner.contentWindow;
     const channel = new MessageChannel();
     port = channel.port1;
     port.onmessage = ({ data }) => receive(data);
     const reducedMotion =
       attempt(() => matchMedia('(prefers-reduced-motion: reduce)').matches) ?? false;
     // A sandboxed document has an opaque origin, so `*` is the only possible target origin.
-    frame.contentWindow?.postMessage({ trueward: 1, type: 'init', locale, reducedMotion }, '*', [
+    inner.contentWindow?.postMessage({ trueward: 1, type: 'init', locale, reducedMotion }, '*', [
       channel.port2,
     ]);
     return true;
@@ -182,6 +204,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     exposure?.destroy();
     port?.close();
     frame.onload = null;
+    inner.onload = null;
     frame.remove();
     host.remove();
   }
@@ -190,8 +213,6 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   const stopAbort = listen(signal, 'abort', abort);
   if (signal.aborted) abort();
   try {
-    if (media.url !== undefined) frame.src = media.url;
-    else frame.srcdoc = trustMarkup(media.inline ?? '');
     host.append(frame);
     document.body.append(host);
     await loaded;

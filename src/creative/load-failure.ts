@@ -10,13 +10,18 @@ const timingDelayMs = 50;
  * `fetch`, which filter lists treat as a different type of request.
  *
  * @param unknownCode - The code to return if the reason is not known.
+ * @param options - `timeline`: the performance timeline of the page that contains the element.
  * @returns `blocked` if a browser extension or a network filter blocked the element's request, `media_missing` if the
  *   server does not have the file, `media_network` if it does not respond, or `unknownCode`.
  */
 export async function findLoadFailure(
   url: string,
   unknownCode: string,
-  { clock, signal }: { clock: Clock; signal: AbortSignal },
+  {
+    clock,
+    signal,
+    timeline = performance,
+  }: { clock: Clock; signal: AbortSignal; timeline?: Performance | undefined },
 ): Promise<string> {
   if (!/^https?:/i.test(new URL(url, location.href).href)) return unknownCode;
   const { fetch } = native;
@@ -35,7 +40,9 @@ export async function findLoadFailure(
     );
   }
   await new Promise<void>((resolve) => clock.after(timingDelayMs, resolve));
-  const timings = performance.getEntriesByName(url) as PerformanceResourceTiming[];
+  const timings = [performance, timeline].flatMap(
+    (entries) => entries.getEntriesByName(url) as PerformanceResourceTiming[],
+  );
   const wasAnswered = ({ responseStart }: PerformanceResourceTiming) => responseStart > 0;
   const isFetch = ({ initiatorType }: PerformanceResourceTiming) => initiatorType === 'fetch';
   const own = timings.filter((timing) => !isFetch(timing));

@@ -1,4 +1,5 @@
 import type { SecretBox } from '../access/secret-box.ts';
+import { throwFieldErrors } from '../platform/domain-error.ts';
 import type { Clock } from '../platform/time.ts';
 import type { Operation } from '../store/audit-log.ts';
 import type { Queries } from '../store/database.ts';
@@ -92,3 +93,28 @@ export function splitRequestHeaders(body: Members): { members: Members; headers?
   const names = Object.keys(headers).toSorted();
   return { members: { ...members, request_header_names: names }, headers };
 }
+
+interface Addresses {
+  tag_url?: string;
+  endpoint_url?: string;
+  request_header_names?: readonly string[];
+}
+
+/**
+ * Rejects a change that would send a source's stored headers to another server. Their values are not returned to anybody,
+ * and nobody may read them by having them sent elsewhere.
+ *
+ * @throws DomainError `invalid_request`
+ */
+export function checkHeadersStay(before: Addresses, after: Addresses): void {
+  const hasHeaders = (after.request_header_names ?? []).length > 0;
+  if (!hasHeaders || findOrigin(before) === findOrigin(after)) return;
+  const message = `must be sent again, because the source's address changes from ${findOrigin(before)} to ${findOrigin(after)}`;
+  throwFieldErrors([{ pointer: '/request_headers', message }]);
+}
+
+/** A URL that isn't valid is reported by the checks of the document. */
+const findOrigin = ({ tag_url: tag, endpoint_url: endpoint }: Addresses): string | undefined => {
+  const url = tag ?? endpoint ?? '';
+  return URL.canParse(url) ? new URL(url).origin : undefined;
+};

@@ -69,6 +69,24 @@ test.each<[object, string]>([
   expect([status, body.errors?.[0]?.pointer]).toEqual([422, pointer]);
 });
 
+test('stored headers are not sent to another server unless they are entered again', async () => {
+  const { id } = await create({ request_headers: { Authorization: apiKey } });
+  const elsewhere = [
+    'https://attacker.example/rtb',
+    'https://bid.example:8443/rtb',
+    'https://bid.example.attacker.example/rtb',
+  ];
+  for (const endpoint_url of elsewhere) {
+    const { status, body } = await update<Problem>(id, { endpoint_url });
+    expect([status, body.errors?.[0]?.pointer]).toEqual([422, '/request_headers']);
+  }
+  expect((await update(id, { endpoint_url: 'https://bid.example/v2' })).status).toBe(200);
+  const moved = { endpoint_url: elsewhere[0], request_headers: { Authorization: 'Bearer new' } };
+  expect((await update(id, moved)).status).toBe(200);
+  // Without headers, there is nothing to keep.
+  expect((await update(id, { ...bidder, kind: undefined, request_headers: {} })).status).toBe(200);
+});
+
 test('a house ad source cannot have request headers', async () => {
   const { status, body } = await client.call<Problem>('POST', '/v1/sources', client.secret, {
     name: 'H',

@@ -227,7 +227,7 @@ it('asks for confirmation when an HTML creative asks to be closed', async () => 
     ),
   );
   await waitForElement('button.close');
-  document.querySelector('iframe')?.contentWindow?.postMessage('close', '*');
+  document.querySelector('iframe')?.contentWindow?.[0]?.postMessage('close', '*');
   await waitForElement('.ask');
   await userEvent.click(await waitForElement('.ask button:last-child'));
   expect((await running).outcome).toBe('dismissed');

@@ -70,7 +70,7 @@ it('removes a banner that fails after it was shown, and reports the error', asyn
   expect(result.outcome).toBe('completed');
   await eventually(() => {
     // Moving an iframe within the page reloads it. It receives no messages until it has reloaded.
-    bannerElement.querySelector('iframe')?.contentWindow?.postMessage('flood', '*');
+    bannerElement.querySelector('iframe')?.contentWindow?.[0]?.postMessage('flood', '*');
     expect(events).toContain('close');
   });
   expect(events.filter((type) => type === 'error')).toHaveLength(1);

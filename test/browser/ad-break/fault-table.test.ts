@@ -29,7 +29,7 @@ const kinds: Record<string, DecisionCreative['media']> = {
       if (data === 'flood') for (let i = 0; i < 300; i++) port.postMessage({ type: 'x' });
       if (data === 'close') port.postMessage({ type: 'close' });
       if (data === 'leave') location = 'data:text/html,gone';
-      parent.postMessage({ done: data }, '*');
+      parent.parent.postMessage({ done: data }, '*');
     });`),
 };
 
@@ -82,7 +82,7 @@ const never = () => new Promise<never>(() => {});
 
 /** Sends a command to the HTML creative. */
 const post = (command: string): void =>
-  document.querySelector('iframe')?.contentWindow?.postMessage(command, '*');
+  document.querySelector('iframe')?.contentWindow?.[0]?.postMessage(command, '*');
 
 /** Like {@link post}, but waits until the creative has executed the command. Only for faults that do not end the ad. */
 async function postAndWait(command: string): Promise<void> {

@@ -11,7 +11,7 @@ import { decide, html, load, overlay, pressUntil, setStage, video } from '../ad-
 const talkative = html(`
   port.onmessage = ({ data }) => {
     const { type, muted } = data;
-    parent.postMessage({ heard: type + (muted === undefined ? '' : ' ' + muted) }, '*');
+    parent.parent.postMessage({ heard: type + (muted === undefined ? '' : ' ' + muted) }, '*');
   };
   port.postMessage({ type: 'ready' });
 `);

@@ -95,6 +95,20 @@ describe('after a user gesture', () => {
     expect(await getPageState(page)).toEqual(asBefore('play'));
   });
 
+  it.each(rowsForRun(['early', 'busy', 'early-refresh'], 2))(
+    'an HTML creative that leaves its page while it loads (%s) is not shown',
+    async (placement) => {
+      const requested: string[] = [];
+      await open(placement);
+      page.on('request', (request) => requested.push(new URL(request.url()).pathname));
+      await watch(page);
+      const { outcome, reason } = (await getResult(page)) ?? {};
+      expect([outcome, reason]).toEqual(['error', 'creative_navigated']);
+      expect(requested).not.toContain('/creative/ready.html');
+      expect(await getPageState(page)).toEqual(asBefore('play'));
+    },
+  );
+
   it.each(rowsForRun(['location', 'replace', 'reload', 'link', 'refresh', 'write'], 3))(
     'an HTML creative that leaves its page (%s) ends its ad without a reward',
     async (placement) => {

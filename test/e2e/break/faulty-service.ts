@@ -71,6 +71,13 @@ const exits = {
   history: `history.go(-1)`,
 };
 
+/** HTML creatives that leave their page while it loads, so that the frame reports only one page. */
+const earlyExits: Record<string, string> = {
+  early: `<script>location.href = 'ready.html'</script>`,
+  busy: `<script>location.href = 'ready.html'; for (const start = Date.now(); Date.now() - start < 500;);</script>`,
+  'early-refresh': `<meta http-equiv="refresh" content="0;url=ready.html">`,
+};
+
 /** The faulty HTML creatives' scripts. */
 const scripts: Record<string, string> = {
   ...Object.fromEntries(
@@ -80,6 +87,7 @@ const scripts: Record<string, string> = {
     ]),
   ),
   mute: '',
+  ready: `port.postMessage({ type: 'ready' })`,
   throwing: `port.postMessage({ type: 'ready' }); throw new Error('an error in the creative')`,
   flooding: `port.postMessage({ type: 'ready' }); setInterval(() => { for (let i = 0; i < 1e3; i++) port.postMessage({ type: "click" }) })`,
   navigating: `try { top.location = 'about:blank' } catch {} port.postMessage({ type: 'ready' }); setInterval(() => { try { top.location = 'about:blank' } catch {} }, 50)`,
@@ -106,6 +114,7 @@ export async function respondAsService(
   if (script !== undefined) {
     response.setHeader('content-type', 'text/html; charset=utf-8');
     return void response.end(
+      earlyExits[script] ??
       `<!doctype html><body><script>onmessage = ({ ports: [port] }) => { ${scripts[script]} }</script>`,
     );
   }
@@ -116,7 +125,7 @@ export async function respondAsService(
 let count = 0;
 
 const findMedia = (placement: string, origin: string): Media | undefined =>
-  Object.hasOwn(scripts, placement)
+  Object.hasOwn(scripts, placement) || Object.hasOwn(earlyExits, placement)
     ? createHtmlMedia(origin, placement)
     : (media[placement] ?? media['image'])?.(origin);
 

@@ -3,7 +3,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { throwFieldErrors } from '../../platform/domain-error.ts';
 import { type Clock, formatInstant } from '../../platform/time.ts';
 import { toEffective } from '../../resource/effective-state.ts';
-import { type RequestHeaders, splitRequestHeaders } from '../../resource/request-headers.ts';
+import {
+  checkHeadersStay,
+  type RequestHeaders,
+  splitRequestHeaders,
+} from '../../resource/request-headers.ts';
 import type { ResourceManager } from '../../resource/resource-manager.ts';
 import type { ResourceStore, Versioned } from '../../resource/resource-store.ts';
 import {
@@ -201,9 +205,11 @@ export function addResourceWrites(
           kind === 'killSwitch'
             ? { on_behalf_of: null, ...withActor(members, operation) }
             : members;
-        const changed = await resourceManager.change(operation, target, (before) =>
-          applyChange(kind, before, change),
-        );
+        const changed = await resourceManager.change(operation, target, (before) => {
+          const after = applyChange(kind, before, change);
+          if (!headers) checkHeadersStay(before, after);
+          return after;
+        });
         if (headers) await requestHeaders.store(operation, target.id, headers);
         return makeResponse(200, changed);
       }),
