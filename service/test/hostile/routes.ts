@@ -33,8 +33,8 @@ const limits: [pattern: RegExp, bytes: number][] = [
   [/ \/v1\/events$/, 256 * kib],
   [/ \/panel\/api\/(session|setup|account)/, 4 * kib],
 ];
-/** Reads bytes, and not JSON. */
-const isUpload = (route: string): boolean => route === 'POST /panel/api/media';
+/** The first reads bytes, and not JSON. The second ends the session with which the panel's routes are called. */
+const excluded = ['POST /panel/api/media', 'DELETE /panel/api/session'];
 
 /** The panel's routes are not part of the published interface. */
 const panelSchemas: Record<string, object> = {
@@ -63,7 +63,7 @@ export function listBodyRoutes({ app }: Service): BodyRoute[] {
     ),
   );
   return listRoutes(app)
-    .filter((route) => !route.startsWith('GET ') && !isUpload(route))
+    .filter((route) => !route.startsWith('GET ') && !excluded.includes(route))
     .map((route) => {
       const [method = '', path = ''] = route.split(' ');
       return {

@@ -115,7 +115,7 @@ export async function respondAsService(
     response.setHeader('content-type', 'text/html; charset=utf-8');
     return void response.end(
       earlyExits[script] ??
-      `<!doctype html><body><script>onmessage = ({ ports: [port] }) => { ${scripts[script]} }</script>`,
+        `<!doctype html><body><script>onmessage = ({ ports: [port] }) => { ${scripts[script]} }</script>`,
     );
   }
   response.setHeader('content-type', 'application/json');

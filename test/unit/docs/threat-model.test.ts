@@ -35,6 +35,17 @@ test('every path in the table of assets exists', () => {
   expect(missing).toEqual([]);
 });
 
+test('every test that shows what is promised exists', () => {
+  const promises = readFileSync(join(root, 'docs/SECURITY.md'), 'utf8').split('\n- **').slice(1);
+  for (const promise of promises) {
+    const [, shown] = promise.split(' Shown by ');
+    const paths = [...(shown ?? '').matchAll(/`([^`]+\.ts)`/g)].map(([, path]) => path ?? '');
+    expect([promise.slice(0, 40), paths.length > 0]).toEqual([promise.slice(0, 40), true]);
+    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  }
+  expect(promises).toHaveLength(4);
+});
+
 test.each(quotedTests)('the test %s “%s” that the threat model quotes exists', (letter, name) => {
   const path = files.get(letter);
   expect(path, `the file ${letter}`).toBeDefined();
