@@ -1,7 +1,3 @@
-import type { Creative } from '../../protocol/wire.ts';
-
-type HtmlMedia = Extract<Creative['media'], { format: 'html' }>;
-
 /** Returns the source expression that matches only this page. Paths are compared, but not query strings. */
 function toSource(url: string): string {
   const { protocol, origin, pathname } = new URL(url, document.baseURI);
@@ -15,13 +11,14 @@ function toSource(url: string): string {
  *
  * @param outer - A frame in this page, without a `src`. Its document belongs to this page.
  * @param inner - The frame that shows the creative.
+ * @param url - The creative's page. Undefined for an inline creative, which may show no other page at all.
  * @param onLeave - Called when the creative tries to show another page. It is not requested.
  * @returns Whether the frame is closed. If this page has an opaque origin, it can't use the documents of its own frames.
  */
 export function closeFrame(
   outer: HTMLIFrameElement,
   inner: HTMLIFrameElement,
-  { url }: Pick<HtmlMedia, 'url'>,
+  url: string | undefined,
   onLeave: () => void,
 ): boolean {
   const shell = outer.contentDocument;
@@ -38,4 +35,4 @@ export function closeFrame(
   return true;
 }
 
-const fill = { position: 'fixed', inset: '0', width: '100%', height: '100%', border: '0' };
+const fill = { position: 'fixed', top: '0', left: '0', width: '100%', height: '100%', border: '0' };

@@ -53,6 +53,7 @@ function trustMarkup(markup: string): string {
 export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs, signal }) => {
   const { media } = creative;
   if (media.format !== 'html') throw new Error('format_unknown');
+  const { url, inline = '' } = media;
   const host = createHost();
   const frame = document.createElement('iframe');
   frame.allow = 'autoplay';
@@ -130,7 +131,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   frame.onload = () => {
     inner = document.createElement('iframe');
     prepare(inner);
-    if (closeFrame(frame, inner, media, () => end('creative_navigated'))) return;
+    if (closeFrame(frame, inner, url, () => end('creative_navigated'))) return;
     inner = frame;
     prepare(inner);
   };
@@ -144,8 +145,8 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     element.setAttribute('credentialless', '');
     element.title = creative.alt;
     element.onload = onLoad;
-    if (media.url !== undefined) element.src = media.url;
-    else element.srcdoc = trustMarkup(media.inline ?? '');
+    if (url === undefined) element.srcdoc = trustMarkup(inline);
+    else element.src = url;
   }
 
   function onLoad(): void {
