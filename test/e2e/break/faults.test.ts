@@ -103,7 +103,7 @@ describe('after a user gesture', () => {
       page.on('request', (request) => requested.push(new URL(request.url()).pathname));
       await watch(page);
       const { outcome, reason } = (await getResult(page)) ?? {};
-      expect([outcome, reason]).toEqual(['error', 'creative_navigated']);
+      expect([outcome, reason]).toEqual(['error', 'load_failed']);
       expect(requested).not.toContain('/creative/ready.html');
       expect(await getPageState(page)).toEqual(asBefore('play'));
     },
