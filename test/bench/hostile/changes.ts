@@ -39,7 +39,7 @@ async function addBusyAccount({ service, url }: InProcessService): Promise<() =>
       block: {
         domains: Array.from(
           { length: 500 },
-          (_, n) => `${'a'.repeat(60)}-${n}.of-${index}.example`,
+          (_, n) => `${'a'.repeat(50)}-${n}.of-${index}.example`,
         ),
       },
     });
