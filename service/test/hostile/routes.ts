@@ -4,7 +4,8 @@ import type { Service } from '../../src/program/assemble.ts';
 export interface BodyRoute {
   method: string;
   url: string;
-  /** The schema of the body; empty for a route that ignores its body, which the service parses all the same. */
+  /** Whether the route ignores its body, which the service parses all the same. */
+  isIgnored: boolean;
   schema: object;
   limit: number;
 }
@@ -35,6 +36,9 @@ const limits: [pattern: RegExp, bytes: number][] = [
 ];
 /** The first reads bytes, and not JSON. The second ends the session with which the panel's routes are called. */
 const excluded = ['POST /panel/api/media', 'DELETE /panel/api/session'];
+
+/** Those of the panel that need no body. */
+const ignored = ['POST /panel/api/account/codes', 'POST /panel/api/users/:id/link'];
 
 /** The panel's routes are not part of the published interface. */
 const panelSchemas: Record<string, object> = {
@@ -69,6 +73,7 @@ export function listBodyRoutes({ app }: Service): BodyRoute[] {
       return {
         method,
         url: path.replaceAll(/:\w+/g, 'x_1'),
+        isIgnored: schemas.has(route) ? schemas.get(route) === undefined : ignored.includes(route),
         schema: schemas.get(route) ?? panelSchemas[route] ?? panelSchema,
         limit: limits.find(([pattern]) => pattern.test(route))?.[1] ?? 64 * kib,
       };

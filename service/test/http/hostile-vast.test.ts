@@ -112,7 +112,6 @@ const listAnswers = (): Record<string, RequestListener> => ({
   'a stylesheet inside': xml(
     vast().replace('<VAST', `<?xml-stylesheet href="${insideUrls[1]}/a.xsl"?><VAST`),
   ),
-  'UTF-16 without a mark': xml(Buffer.from(vast(ad()), 'utf16le').swap16()),
   'half of UTF-16': xml(Buffer.from(`\ufeff${vast()}`, 'utf16le').subarray(0, -1)),
   'another encoding than declared': xml(
     Buffer.from([0xff, 0xc0, 0x80, 0xed, 0xa0, 0x80]),
@@ -233,7 +232,7 @@ test('a playable ad with hostile URLs is shown without them', async () => {
       ),
     ),
   );
-  await requestAd();
+  expect(findVerdict(await requestAd(), source)).toBe('creative_pending');
   const findCreative = async (): Promise<Creative | undefined> =>
     (await game.client.manage<{ data: Creative[] }>('GET', '/v1/creatives?limit=100')).data.find(
       ({ source_id: id }) => id === source.id,
