@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createMac } from '../../src/access/secret-box.ts';
 import { createPlayerTokens } from '../../src/access/player-tokens.ts';
 import { createSessions, hashToken } from '../../src/access/sessions.ts';
 import {
@@ -84,7 +85,10 @@ const allLate = (condition: string) =>
     WHERE account_id IN ('acc_home1', 'acc_twin1')`;
 const decisionIds = ids('decision', 1, 2, 3);
 
-const guestToken = 'ply.e30.secret';
+const tokenSecret = 'the secret of guests';
+/** A token as the service makes it. */
+const guestText = 'ply.e30.guest';
+const guestToken = `${guestText}.${createMac(tokenSecret)(`${accountId} sandbox ${guestText}`)}`;
 /** Makes the first row of each account and environment that of one guest, with the same code and token. */
 const guests = [
   `UPDATE link_codes SET viewer = 'guest', hash = '${hashToken(`${accountId} sandbox C0DE2345`)}'
@@ -96,6 +100,7 @@ const openTokens = (own: Database) =>
   createPlayerTokens({
     database: own,
     clock,
+    tokenSecret,
     makeId: createIds(clock, (size) => new Uint8Array(size)),
     pseudonym: () => 'guest',
   });
