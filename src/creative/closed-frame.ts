@@ -1,3 +1,5 @@
+import { listen } from '../platform/native.ts';
+
 /** Returns the source expression that matches only this page. Paths are compared, but not query strings. */
 function toSource(url: string): string {
   const { protocol, origin, pathname } = new URL(url, document.baseURI);
@@ -28,7 +30,7 @@ export function closeFrame(
   meta.content = `frame-src ${url === undefined ? "'none'" : toSource(url)}`;
   shell.head.append(meta);
   // The listener goes with the frame's document.
-  shell.addEventListener('securitypolicyviolation', onLeave);
+  listen(shell, 'securitypolicyviolation', onLeave);
   // An empty document is in quirks mode, and a strict page blocks style attributes, but not this.
   for (const [name, value] of Object.entries(fill)) inner.style.setProperty(name, value);
   shell.body.append(inner);
