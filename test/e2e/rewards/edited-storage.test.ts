@@ -60,6 +60,7 @@ interface StoredItem {
 /** Runs an edit in the page for every record that the SDK stores. It returns the records to put there instead. */
 const editDatabases = (page: Page, edit: string): Promise<number> =>
   page.evaluate(async (source) => {
+    // oxlint-disable-next-line typescript/no-implied-eval -- Playwright passes only data to a page.
     const change = new Function('item', 'index', source) as (
       item: StoredItem,
       index: number,
