@@ -15,26 +15,25 @@ function toSource(url: string): string {
  * @param inner - The frame that shows the creative.
  * @param url - The creative's page. Undefined for an inline creative, which may show no other page at all.
  * @param onLeave - Called when the creative tries to show another page. It is not requested.
- * @returns Whether the frame is closed. If this page has an opaque origin, it can't use the documents of its own frames.
+ * @returns A function that ends the calls of `onLeave`, or undefined if the frame isn't closed: a page with an opaque
+ *   origin can't use the documents of its own frames.
  */
 export function closeFrame(
   outer: HTMLIFrameElement,
   inner: HTMLIFrameElement,
   url: string | undefined,
   onLeave: () => void,
-): boolean {
+): (() => void) | undefined {
   const shell = outer.contentDocument;
-  if (!shell?.body) return false;
+  if (!shell?.body) return undefined;
   const meta = shell.createElement('meta');
   meta.httpEquiv = 'Content-Security-Policy';
   meta.content = `frame-src ${url === undefined ? "'none'" : toSource(url)}`;
   shell.head.append(meta);
-  // The listener goes with the frame's document.
-  listen(shell, 'securitypolicyviolation', onLeave);
   // An empty document is in quirks mode, and a strict page blocks style attributes, but not this.
   for (const [name, value] of Object.entries(fill)) inner.style.setProperty(name, value);
   shell.body.append(inner);
-  return true;
+  return listen(shell, 'securitypolicyviolation', onLeave);
 }
 
 const fill = { position: 'fixed', top: '0', left: '0', width: '100%', height: '100%', border: '0' };

@@ -67,6 +67,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   let failure: 'message_flood' | 'creative_navigated' | undefined;
   /** The creative's own frame. It is in `frame`, unless the page has an opaque origin; then it is `frame` itself. */
   let inner = frame;
+  let stopWatching: (() => void) | undefined;
   let connectedWindow: Window | null = null;
   let cancelCheck: (() => void) | undefined;
   let hasSound = true;
@@ -129,9 +130,11 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
 
   /** Opens the creative's page. If `frame` is moved within the page, its document is replaced, and it is empty again. */
   frame.onload = () => {
+    stopWatching?.();
     inner = document.createElement('iframe');
     prepare(inner);
-    if (closeFrame(frame, inner, url, () => end('creative_navigated'))) return;
+    stopWatching = closeFrame(frame, inner, url, () => end('creative_navigated'));
+    if (stopWatching) return;
     inner = frame;
     prepare(inner);
   };
@@ -203,6 +206,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     listener = undefined;
     pendingClick?.();
     exposure?.destroy();
+    stopWatching?.();
     port?.close();
     frame.onload = null;
     inner.onload = null;

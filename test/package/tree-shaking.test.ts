@@ -31,7 +31,7 @@ const uses = [
   ['verifyWebhook', 'trueward/server', 2_400],
   ['signWebhook', 'trueward/server', 1_500],
   ['verifyReceipt', 'trueward/server', 2_100],
-  ['signUserToken', 'trueward/server', 700],
+  ['signUserToken', 'trueward/server', 900],
 ] as const;
 
 it.each(uses)(

@@ -112,7 +112,7 @@ it('the Tab key moves focus from the controls into an HTML creative', async () =
 
 it('lets an HTML creative run scripts and play sound, and nothing else', async () => {
   fixture = await openInState(kinds['html'] as never, 'en');
-  const frame = document.querySelector('iframe');
+  const frame = document.querySelector('iframe')?.contentDocument?.querySelector('iframe');
   const attributes = ['sandbox', 'allow', 'referrerpolicy', 'credentialless'];
   expect(attributes.map((name) => frame?.getAttribute(name))).toEqual([
     'allow-scripts',
