@@ -26,6 +26,7 @@ import {
 import { createOutbox } from './outbox/outbox.ts';
 import { createIndexedDbStore } from './outbox/event-store.ts';
 import { systemClock } from './platform/clock.ts';
+import { browserPresence } from './platform/locks.ts';
 import { browserConnectivity, browserPageLifecycle, onOffline } from './platform/page.ts';
 import { openFrontDoor } from './platform/front-door.ts';
 import { native } from './platform/native.ts';
@@ -145,6 +146,7 @@ export function startAds(
       },
     },
     player,
+    presence: browserPresence(ports.newId),
     deliver,
   });
   player.onIdentified(() => void rewards.refresh().then(emitChange));

@@ -129,7 +129,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   }
 
   /** Opens the creative's page. If `frame` is moved within the page, its document is replaced, and it is empty again. */
-  frame.onload = () => {
+  function open(): void {
     stopWatching?.();
     inner = document.createElement('iframe');
     prepare(inner);
@@ -137,6 +137,15 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     if (stopWatching) return;
     inner = frame;
     prepare(inner);
+  }
+
+  frame.onload = () => {
+    try {
+      open();
+    } catch (error) {
+      // The page's policy forbids inline creatives.
+      fail(error);
+    }
   };
 
   function prepare(element: HTMLIFrameElement): void {

@@ -1,5 +1,5 @@
 import { attempt } from './guard.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { type Clock, runWithTimeout, systemClock } from './clock.ts';
 import { listen } from './native.ts';
 
 /**
@@ -49,3 +49,46 @@ export const browserLocks =
         manager?.request(name, { signal: waiting.signal }, hold);
       request().then(proceed, proceed);
     });
+
+/** Shows other tabs that this one is alive. */
+export interface Presence {
+  /** Holds a lock with a new name until `signal` aborts. Resolves to the name, or to undefined without Web Locks. */
+  show(signal: AbortSignal): Promise<string | undefined>;
+  /** Whether the tab that holds the lock of this name is gone. False if that isn't known. */
+  isGone(name: string): Promise<boolean>;
+}
+
+/** How long a tab waits for the browser's answer, in milliseconds. A lock that nobody else wants is granted at once. */
+const maxAnswerMs = 1_000;
+
+/** Creates {@link Presence} from Web Locks: the browser releases a tab's locks when the tab ends, however it ends. */
+export const browserPresence = (
+  newId: () => string,
+  manager: LockManager | undefined = attempt(() => navigator.locks),
+  clock: Clock = systemClock,
+): Presence => ({
+  show: (signal) =>
+    new Promise((resolve) => {
+      const name = `trueward:tab:${newId()}`;
+      const cancelTimer = clock.after(maxAnswerMs, () => resolve(undefined));
+      const hold = (): Promise<void> => {
+        cancelTimer();
+        resolve(name);
+        return new Promise((release) => {
+          if (signal.aborted) release();
+          listen(signal, 'abort', () => release());
+        });
+      };
+      const request = async (): Promise<unknown> => manager?.request(name, hold);
+      const giveUp = (): void => {
+        cancelTimer();
+        resolve(undefined);
+      };
+      request().then(giveUp, giveUp);
+    }),
+  async isGone(name) {
+    const query = async () => (await manager?.query())?.held ?? false;
+    const held = await runWithTimeout(clock, maxAnswerMs, undefined, query);
+    return Array.isArray(held) && !held.some((lock) => lock.name === name);
+  },
+});

@@ -1,5 +1,6 @@
 import type { EarnedReward } from '../outcome.ts';
 import { runWithTimeout, type Clock, createDeadline } from '../platform/clock.ts';
+import type { Presence } from '../platform/locks.ts';
 import type { PageLifecycle } from '../platform/page.ts';
 import { type BackOff, createBackOff } from '../transport/back-off.ts';
 import type { Ledger } from './ledger.ts';
@@ -22,6 +23,8 @@ export interface DeliveryDeps {
   /** Calls `callback` in the engine’s next frame. Returns a function that cancels the call. */
   deliver(callback: () => void): () => void;
   lifecycle: Pick<PageLifecycle, 'isVisible'>;
+  /** Ends a tab's claims with the tab. Without it, they end by time only. */
+  presence?: Presence | undefined;
   onError(error: unknown): void;
 }
 
@@ -133,6 +136,36 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     return true;
   };
 
+  /** A page that was closed or reloaded before the game's next frame can't release its claim. */
+  const releaseDeadClaim = async ({
+    claimedAt: at,
+    claimedBy,
+    decisionId,
+  }: LedgerEntry): Promise<void> => {
+    if (at && claimedBy !== undefined && (await deps.presence?.isGone(claimedBy)))
+      await change(decisionId, { type: 'released', at });
+  };
+
+  /** Claims a reward, and delivers it. */
+  const deliverEntry = async (entry: LedgerEntry): Promise<void> => {
+    const { signal } = stopController;
+    const claim = new AbortController();
+    const by = await deps.presence?.show(claim.signal);
+    const at = clock.now();
+    const isClaimed =
+      !signal.aborted && (await change(entry.decisionId, { type: 'claimed', at, by }));
+    if (!isClaimed) {
+      claim.abort();
+      // Another tab has claimed the reward, but that tab may die before delivering it.
+      return scheduleRetry(entry.decisionId);
+    }
+    // If the handler outlasts the claim, the loop stops waiting for it and goes on to the next reward. A handler also
+    // outlasts the delivery, so the lock is held until it has finished.
+    await runWithTimeout(clock, claimMs, signal, () =>
+      deliverClaimed(entry, at).finally(() => claim.abort()),
+    );
+  };
+
   const run = async (): Promise<void> => {
     while (runAgain) {
       runAgain = false;
@@ -140,14 +173,8 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
         const { decisionId } = entry;
         if (!isReady()) break;
         if (deliveringIds.has(decisionId) || backOffs.get(decisionId)?.isWaiting()) continue;
-        const at = clock.now();
-        // If the handler outlasts the claim, the loop stops waiting for it and goes on to the next reward.
-        if (await change(decisionId, { type: 'claimed', at }))
-          await runWithTimeout(clock, claimMs, stopController.signal, () =>
-            deliverClaimed(entry, at),
-          );
-        // Another tab has claimed the reward, but that tab may die before delivering it.
-        else scheduleRetry(decisionId);
+        await releaseDeadClaim(entry);
+        await deliverEntry(entry);
       }
     }
     running = false;

@@ -23,6 +23,8 @@ export interface LedgerEntry extends RewardReport {
    * claimMs}.
    */
   claimedAt?: number;
+  /** The name of the lock that the tab holds, so that the claim ends with the tab. Undefined if there are no locks. */
+  claimedBy?: string | undefined;
   /** Whether the game's handler has finished. */
   delivered: boolean;
 }
@@ -36,7 +38,8 @@ export type StatusUpdate = Omit<RewardStatus, 'reason'> & Pick<RewardReport, 're
 export type RewardEvent =
   | { type: 'watched' }
   | { type: 'status'; status: StatusUpdate; at: number }
-  | { type: 'claimed' | 'released'; at: number }
+  | { type: 'claimed'; at: number; by?: string | undefined }
+  | { type: 'released'; at: number }
   | { type: 'delivered' };
 
 /** Whether the state is final: the service never changes it again. */
@@ -56,7 +59,7 @@ export function advance(entry: LedgerEntry, event: RewardEvent): LedgerEntry {
     case 'claimed':
       // If the clock has been set back, the claim time may be in the future.
       return isDue(entry) && Math.abs(event.at - claimedAt) >= claimMs
-        ? { ...entry, claimedAt: event.at }
+        ? { ...entry, claimedAt: event.at, claimedBy: event.by }
         : entry;
     case 'released':
       return claimedAt === event.at ? { ...entry, claimedAt: 0 } : entry;

@@ -5,7 +5,7 @@ import type { Connectivity, PageLifecycle } from '../platform/page.ts';
 import type { Player, PlayerContext } from '../player-context.ts';
 import type { ServiceClient } from '../transport/service-client.ts';
 import { createConfirmation } from './confirmation.ts';
-import { createDelivery, type RewardHandler } from './delivery.ts';
+import { createDelivery, type DeliveryDeps, type RewardHandler } from './delivery.ts';
 import type { Ledger } from './ledger.ts';
 import {
   advance,
@@ -81,6 +81,8 @@ export interface RewardsDeps {
   player: Pick<PlayerContext, 'player' | 'identify'>;
   /** Calls `callback` in the engine’s next frame. Returns a function that cancels the call. */
   deliver(callback: () => void): () => void;
+  /** See {@link DeliveryDeps.presence}. */
+  presence?: DeliveryDeps['presence'];
 }
 
 /** How long entries are kept for support requests, in milliseconds. The longest late window is 7 days. */

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect } from 'vitest';
 import type { Decision, RewardStatus } from '../../../protocol/wire.ts';
 import { systemClock, type Clock } from '../../../src/platform/clock.ts';
 import { newRandomId } from '../../../src/platform/ids.ts';
+import type { Presence } from '../../../src/platform/locks.ts';
 import { createRewards, type Rewards } from '../../../src/reward/rewards.ts';
 import { createLedger } from '../../../src/reward/ledger.ts';
 import type { ServiceResult, Call, Guard } from '../../../src/transport/service-client.ts';
@@ -36,8 +37,9 @@ export const openTab = (
   indexedDB?: IDBFactory,
   ledgerClock?: Clock,
   firstPlayer?: string | null,
+  presence?: Presence,
 ) => {
-  const tab = openTabWithLedger(name, clock, indexedDB, ledgerClock, firstPlayer);
+  const tab = openTabWithLedger(name, clock, indexedDB, ledgerClock, firstPlayer, presence);
   openLedgers.push(tab.rewards);
   return tab;
 };
@@ -49,6 +51,7 @@ export function openTabWithLedger(
   indexedDB?: IDBFactory,
   ledgerClock = clock,
   firstPlayer: string | null = '',
+  presence?: Presence,
 ) {
   const requests: { id: string; waitS: number; signal: AbortSignal | undefined }[] = [];
   const responses: (ServiceResult<RewardStatus> | Promise<ServiceResult<RewardStatus>>)[] = [];
@@ -61,6 +64,7 @@ export function openTabWithLedger(
   const rewards = createRewards({
     clock,
     random: () => 1,
+    presence,
     lifecycle: page,
     connectivity: network,
     player: { player: () => player, identify: () => void (identifyCalls += 1) },

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { EarnedReward } from '../../../src/outcome.ts';
+import { browserPresence } from '../../../src/platform/locks.ts';
 import { claimMs } from '../../../src/reward/reward-machine.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
@@ -97,4 +98,71 @@ test('a tab that slept until its claim expired does not deliver the reward', asy
   sleepingTab.frames.forEach((frame) => frame());
   await eventually(async () => expect(await sleepingTab.rewards.list()).toEqual([]));
   expect(received).toEqual(['awake']);
+});
+
+/** Opens the presence of a page that can end. */
+function openFrame() {
+  const frame = document.body.appendChild(document.createElement('iframe'));
+  const { locks } = (frame.contentWindow as Window).navigator;
+  return { presence: browserPresence(() => crypto.randomUUID(), locks), end: () => frame.remove() };
+}
+
+test('if a page is reloaded before the game’s next frame, its reward is delivered at once', async () => {
+  const page = openFrame();
+  const clock = createManualClock();
+  const reloaded = openTab(clock, undefined, undefined, undefined, page.presence);
+  reloaded.stopFrames();
+  reloaded.rewards.onReward(() => undefined);
+  await earn(reloaded.rewards, 'dec_1');
+  await eventually(() => expect(reloaded.frames).toHaveLength(1));
+
+  const next = openTab(clock, undefined, undefined, undefined, openFrame().presence);
+  const received: string[] = [];
+  next.rewards.onReward(({ decisionId }) => void received.push(decisionId));
+  await next.rewards.list();
+  await clock.advance(0);
+  expect(received).toEqual([]);
+  page.end();
+  await eventually(() => {
+    // Another attempt, as after a reload.
+    next.page.emit('visible');
+    expect(received).toEqual(['dec_1']);
+  });
+  expect(clock.now()).toBe(createManualClock().now());
+});
+
+test('a handler that outlasts its destroyed ads is not called again by the next ones', async () => {
+  const clock = createManualClock();
+  const { presence } = openFrame();
+  const first = openTab(clock, undefined, undefined, undefined, presence);
+  const calls: string[] = [];
+  let finish = (): void => {};
+  first.rewards.onReward(() => {
+    calls.push('first');
+    return new Promise<void>((resolve) => (finish = resolve));
+  });
+  await earn(first.rewards, 'dec_1');
+  await eventually(() => expect(calls).toEqual(['first']));
+  first.rewards.destroy();
+  const next = openTab(clock, undefined, undefined, undefined, presence);
+  next.rewards.onReward(() => void calls.push('next'));
+  await next.rewards.list();
+  next.page.emit('visible');
+  await clock.advance(claimMs / 2);
+  finish();
+  await eventually(async () => expect(await next.rewards.list()).toEqual([]));
+  expect(calls).toEqual(['first']);
+});
+
+test.each<[string, LockManager['request']]>([
+  ['rejects requests', () => Promise.reject(new Error('refused'))],
+  ['never answers', () => new Promise<never>(() => undefined)],
+])('a browser that %s has no presence, and nobody is taken for gone', async (_, answer) => {
+  const clock = createManualClock();
+  const manager = { request: answer, query: answer } as unknown as LockManager;
+  const presence = browserPresence(() => 'id', manager, clock);
+  const shown = presence.show(new AbortController().signal);
+  const isGone = presence.isGone('trueward:tab:another');
+  await clock.advance(1_000);
+  expect([await shown, await isGone]).toEqual([undefined, false]);
 });
