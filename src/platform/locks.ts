@@ -52,8 +52,8 @@ export const browserLocks =
 
 /** Shows other tabs that this one is alive. */
 export interface Presence {
-  /** Holds a lock with a new name until `signal` aborts. Resolves to the name, or to undefined without Web Locks. */
-  show(signal: AbortSignal): Promise<string | undefined>;
+  /** Holds a lock with a new name until `ended` resolves. Resolves to the name, or to undefined without Web Locks. */
+  show(ended: Promise<void>): Promise<string | undefined>;
   /** Whether the tab that holds the lock of this name is gone. False if that isn't known. */
   isGone(name: string): Promise<boolean>;
 }
@@ -67,17 +67,14 @@ export const browserPresence = (
   manager: LockManager | undefined = attempt(() => navigator.locks),
   clock: Clock = systemClock,
 ): Presence => ({
-  show: (signal) =>
+  show: (ended) =>
     new Promise((resolve) => {
       const name = `trueward:tab:${newId()}`;
       const cancelTimer = clock.after(maxAnswerMs, () => resolve(undefined));
       const hold = (): Promise<void> => {
         cancelTimer();
         resolve(name);
-        return new Promise((release) => {
-          if (signal.aborted) release();
-          listen(signal, 'abort', () => release());
-        });
+        return ended;
       };
       const request = async (): Promise<unknown> => manager?.request(name, hold);
       const giveUp = (): void => {

@@ -149,20 +149,20 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   /** Claims a reward, and delivers it. */
   const deliverEntry = async (entry: LedgerEntry): Promise<void> => {
     const { signal } = stopController;
-    const claim = new AbortController();
-    const by = await deps.presence?.show(claim.signal);
+    let endClaim = (): void => {};
+    const by = await deps.presence?.show(new Promise((resolve) => (endClaim = resolve)));
     const at = clock.now();
     const isClaimed =
       !signal.aborted && (await change(entry.decisionId, { type: 'claimed', at, by }));
     if (!isClaimed) {
-      claim.abort();
+      endClaim();
       // Another tab has claimed the reward, but that tab may die before delivering it.
       return scheduleRetry(entry.decisionId);
     }
     // If the handler outlasts the claim, the loop stops waiting for it and goes on to the next reward. A handler also
     // outlasts the delivery, so the lock is held until it has finished.
     await runWithTimeout(clock, claimMs, signal, () =>
-      deliverClaimed(entry, at).finally(() => claim.abort()),
+      deliverClaimed(entry, at).finally(endClaim),
     );
   };
 

@@ -161,7 +161,7 @@ test.each<[string, LockManager['request']]>([
   const clock = createManualClock();
   const manager = { request: answer, query: answer } as unknown as LockManager;
   const presence = browserPresence(() => 'id', manager, clock);
-  const shown = presence.show(new AbortController().signal);
+  const shown = presence.show(Promise.resolve());
   const isGone = presence.isGone('trueward:tab:another');
   await clock.advance(1_000);
   expect([await shown, await isGone]).toEqual([undefined, false]);
