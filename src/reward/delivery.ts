@@ -161,9 +161,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     }
     // If the handler outlasts the claim, the loop stops waiting for it and goes on to the next reward. A handler also
     // outlasts the delivery, so the lock is held until it has finished.
-    await runWithTimeout(clock, claimMs, signal, () =>
-      deliverClaimed(entry, at).finally(endClaim),
-    );
+    await runWithTimeout(clock, claimMs, signal, () => deliverClaimed(entry, at).finally(endClaim));
   };
 
   const run = async (): Promise<void> => {

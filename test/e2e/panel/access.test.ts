@@ -211,7 +211,7 @@ test('a script in any field is displayed as text and never runs', async () => {
   });
 
   const page = await site.open('/');
-  for (const path of [
+  const paths = [
     '/advertisers',
     `/advertisers/${advertiser}`,
     '/sources',
@@ -226,7 +226,8 @@ test('a script in any field is displayed as text and never runs', async () => {
     '/audit-entries',
     '/decisions',
     `/decisions/${body.id}`,
-  ]) {
+  ];
+  for (const path of rowsForRun(paths, 2)) {
     await page.goto(`${site.url}/panel/#${path}`);
     await page
       .getByText('onerror')

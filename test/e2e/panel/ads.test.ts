@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Creative, HouseAd, Placement } from '../../../protocol/wire.ts';
 import type { Page } from 'playwright';
-import { expect } from 'vitest';
+import { expect, inject } from 'vitest';
 import { createPanelClient } from '../../../service/test/http/panel-client.ts';
 import { chooseOption, findByName, save } from './objects.ts';
 import { type PanelSite, startPanelSite } from './panel-site.ts';
@@ -213,7 +213,7 @@ test('the preview shows an external ad’s icon and skip control', async () => {
   expect(await preview.locator('dialog').getAttribute('aria-label')).toContain('Meadow: ');
 });
 
-test('shows a changed creative next to its previous version', async () => {
+test.runIf(inject('full'))('shows a changed creative next to its previous version', async () => {
   const { id } = await findByName<Creative>(site.owner, '/v1/creatives', 'Harbour');
   const page = await site.open(`/creatives/${id}`);
   await page.locator('input[type=file]').setInputFiles(creativePath('lobby-banner.png'));

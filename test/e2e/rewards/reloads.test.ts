@@ -4,7 +4,7 @@ import { deliveredRewards, show } from '../browser.ts';
 import type { Stack } from '../stack.ts';
 import { it } from '../worker.ts';
 
-const count = inject('full') ? 200 : 3;
+const count = inject('full') ? 200 : 2;
 /** How many players reload at the same time. */
 const concurrency = inject('full') ? 4 : 1;
 /** The moments lie between the end of the ad and a time at which the reward has arrived, in milliseconds. */
