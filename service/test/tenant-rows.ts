@@ -218,17 +218,17 @@ export async function addTenant(
   const columns = await queries.query<Column>(
     `SELECT relname AS table, attname AS name, format_type(atttypid, NULL) AS type, NOT attnotnull AS "isNullable"
       FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
+        AND attgenerated = ''
       WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
         AND relname NOT IN ('migrations', 'migration_lock') ORDER BY relname, attnum`,
   );
   for (const table of new Set(columns.map((column) => column.table))) {
-    const rows = makeRows(
-      table,
-      columns.filter((column) => column.table === table),
-      tenant,
-    );
+    const tableColumns = columns.filter((column) => column.table === table);
+    const rows = makeRows(table, tableColumns, tenant);
+    const names = tableColumns.map(({ name }) => name).join(', ');
     await queries.query(
-      `INSERT INTO ${table} SELECT * FROM jsonb_populate_recordset(NULL::${table}, $1::text::jsonb) ON CONFLICT DO NOTHING`,
+      `INSERT INTO ${table} (${names})
+        SELECT ${names} FROM jsonb_populate_recordset(NULL::${table}, $1::text::jsonb) ON CONFLICT DO NOTHING`,
       [JSON.stringify(rows)],
     );
     await onTable(table);

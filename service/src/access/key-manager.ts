@@ -15,7 +15,7 @@ interface Deps {
   /** The highest rate limit that a key may have. If undefined, there is no maximum. */
   ceiling: { perS: number; burst: number } | undefined;
   /** Causes every process to reload the account's keys. */
-  incrementConfigVersion(queries: Queries, accountId: string): Promise<unknown>;
+  incrementConfigVersion(queries: Queries, accountId: string): Promise<void>;
 }
 
 type KeySettings = Pick<ApiKey, 'kind' | 'name' | 'allowed_origins' | 'rate_limit'>;

@@ -6,7 +6,7 @@ import type { Database, Scope } from '../store/database.ts';
 import { readCitusRole } from '../store/citus.ts';
 import { DatabaseUnreachableError, isUnreachable } from '../store/database-errors.ts';
 import { countDailyBudgets, type DailyBudget } from './caps.ts';
-import { type AccountResources, loadKeys, loadResources } from './load-configuration.ts';
+import { loadKeys, loadSnapshots } from './load-configuration.ts';
 import { createReadBudget } from './read-budget.ts';
 import { compileSnapshot, isKilled, type Snapshot } from './snapshot.ts';
 
@@ -48,14 +48,13 @@ interface Deps {
   pollMs?: number;
 }
 
-interface AccountView extends AccountResources {
+interface AccountView {
   version: number;
-  /** Monotonic time at which all resources were read, and not only those that had changed. */
-  readFullyAtMs: number;
   /**
    * Monotonic times at which the account is read again even if its version is unchanged. See {@link rereadDelaysMs}.
    */
   rereadsAtMs: readonly number[];
+  snapshots: Record<Environment, Snapshot>;
   dailyBudgets: Record<Environment, Map<string, DailyBudget>>;
 }
 
@@ -66,12 +65,6 @@ interface AccountView extends AccountResources {
  * (`citus.recover_2pc_interval`).
  */
 const rereadDelaysMs = [500, 2_000, 10_000, 90_000];
-
-/**
- * How long only what has changed is read. After a failover that lost changes, versions are used again, and what has
- * changed can't be told by them.
- */
-const fullReadMs = 60_000;
 
 const environments = ['sandbox', 'live'] as const;
 const emptySnapshot = compileSnapshot([]);
@@ -133,18 +126,7 @@ export async function openConfiguration({
   const readAccount = async (accountId: string, version: number): Promise<void> => {
     const startedAtMs = clock.monotonicMs();
     const previous = accounts.get(accountId);
-    const known =
-      previous &&
-      !isCluster &&
-      version >= previous.version &&
-      startedAtMs - previous.readFullyAtMs < fullReadMs
-        ? previous
-        : undefined;
-    const loaded = await loadResources(
-      database,
-      accountId,
-      known && { ...known, sinceVersion: known.version },
-    );
+    const snapshots = await loadSnapshots(database, accountId);
     for (const [hash, key] of await loadKeys(database, accountId)) keys.set(hash, key);
     // `countBudgets` adds budgets for new ads.
     const dailyBudgets = previous?.dailyBudgets ?? { sandbox: new Map(), live: new Map() };
@@ -152,8 +134,7 @@ export async function openConfiguration({
       previous?.version === version
         ? previous.rereadsAtMs.filter((atMs) => atMs > startedAtMs)
         : (isCluster ? rereadDelaysMs : []).map((ms) => startedAtMs + ms);
-    const readFullyAtMs = known?.readFullyAtMs ?? startedAtMs;
-    accounts.set(accountId, { ...loaded, version, readFullyAtMs, rereadsAtMs, dailyBudgets });
+    accounts.set(accountId, { version, rereadsAtMs, snapshots, dailyBudgets });
     if (!isFirstRead) budget.charge(accountId, clock.monotonicMs() - startedAtMs);
   };
 

@@ -40,20 +40,6 @@ const toVersioned = <K extends ResourceKind>(row: VersionedRow): Versioned<Resou
   revision: row.revision,
 });
 
-/** Causes every process to read the object again. */
-async function announceChange(
-  queries: Queries,
-  { accountId, environment }: Scope,
-  kind: ResourceKind,
-  id: string,
-): Promise<void> {
-  const version = await incrementConfigVersion(queries, accountId);
-  await queries.query(
-    'UPDATE resources SET version = $5 WHERE account_id = $1 AND environment = $2 AND kind = $3 AND id = $4',
-    [accountId, environment, kind, id, version],
-  );
-}
-
 /** Creates, reads, lists and archives managed objects. Each change increments the account's config version. */
 export function createResourceStore(clock: Clock, makeId: MakeId) {
   return {
@@ -72,11 +58,11 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
         updated_at: now,
       };
       await queries.query(
-        `INSERT INTO resources (account_id, environment, kind, id, document, bytes, revision, created_at, updated_at)
-          VALUES ($1, $2, $3, $4, $5::text::jsonb, octet_length($5::text), 1, $6, $6)`,
+        `INSERT INTO resources (account_id, environment, kind, id, document, revision, created_at, updated_at)
+          VALUES ($1, $2, $3, $4, $5::text::jsonb, 1, $6, $6)`,
         [scope.accountId, scope.environment, kind, row.id, JSON.stringify(document), now],
       );
-      await announceChange(queries, scope, kind, row.id);
+      await incrementConfigVersion(queries, scope.accountId);
       return toDocument<K>(row);
     },
 
@@ -125,8 +111,7 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
       document: Stored<K>,
     ): Promise<Versioned<ResourceKinds[K]> | undefined> {
       const [row] = await queries.query<VersionedRow>(
-        `UPDATE resources SET document = $5::text::jsonb, bytes = octet_length($5::text),
-            revision = revision + 1, updated_at = $6
+        `UPDATE resources SET document = $5::text::jsonb, revision = revision + 1, updated_at = $6
           WHERE account_id = $1 AND environment = $2 AND kind = $3 AND id = $4 AND archived_at IS NULL
           RETURNING ${resourceColumns}`,
         [
@@ -138,7 +123,7 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
           new Date(clock.nowMs()),
         ],
       );
-      if (row) await announceChange(queries, scope, kind, id);
+      if (row) await incrementConfigVersion(queries, scope.accountId);
       return row && toVersioned<K>(row);
     },
 
@@ -155,7 +140,7 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
           RETURNING id`,
         [scope.accountId, scope.environment, kind, id, new Date(clock.nowMs())],
       );
-      if (rows.length > 0) await announceChange(queries, scope, kind, id);
+      if (rows.length > 0) await incrementConfigVersion(queries, scope.accountId);
       return rows.length > 0;
     },
   };

@@ -1,16 +1,12 @@
 import type { Queries } from './database.ts';
 
-/**
- * Causes every process to read the account's keys again, and the resources whose `version` is the new one. Returns the
- * new version. The account's configuration is locked until the transaction ends.
- */
-export async function incrementConfigVersion(queries: Queries, accountId: string): Promise<number> {
-  const [row] = await queries.query<{ version: number }>(
+/** Causes every process to reload the account's keys and resources. */
+export async function incrementConfigVersion(queries: Queries, accountId: string): Promise<void> {
+  await queries.query(
     `INSERT INTO config_versions (account_id, version) VALUES ($1, 1)
-      ON CONFLICT (account_id) DO UPDATE SET version = config_versions.version + 1 RETURNING version`,
+      ON CONFLICT (account_id) DO UPDATE SET version = config_versions.version + 1`,
     [accountId],
   );
-  return row?.version ?? 1;
 }
 
 /**

@@ -37,12 +37,13 @@ async function copyTables(
   // Both databases then read and write the same text for a time.
   for (const queries of [from, to]) await queries.query(`SET LOCAL timezone = 'UTC'`);
   const tables = await listTables(from);
-  for (const table of tables) await requireEmpty(to, table);
+  for (const { table } of tables) await requireEmpty(to, table);
   let copied = 0;
-  for (const table of tables) {
+  for (const { table, columns } of tables) {
     for await (const rows of readRows(from, table)) {
       await to.query(
-        `INSERT INTO ${table} SELECT * FROM jsonb_populate_recordset(NULL::${table}, $1::text::jsonb)`,
+        `INSERT INTO ${table} (${columns})
+          SELECT ${columns} FROM jsonb_populate_recordset(NULL::${table}, $1::text::jsonb)`,
         [`[${rows.join(',')}]`],
       );
       onProgress((copied += rows.length));
@@ -54,16 +55,19 @@ async function copyTables(
   return copied;
 }
 
-/** Lists the quoted names of all tables, except those for migrations. */
-const listTables = async (queries: Queries): Promise<string[]> =>
-  (
-    await queries.query<{ name: string }>(
-      `SELECT quote_ident(relname) AS name FROM pg_class
-        WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
-          AND relname NOT IN ('migrations', 'migration_lock')
-        ORDER BY relname`,
-    )
-  ).map(({ name }) => name);
+/**
+ * Lists the quoted names of all tables, except those for migrations, and of their columns, except those that the database
+ * computes.
+ */
+const listTables = (queries: Queries): Promise<{ table: string; columns: string }[]> =>
+  queries.query(
+    `SELECT quote_ident(relname) AS table, string_agg(quote_ident(attname), ', ' ORDER BY attnum) AS columns
+      FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
+      WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+        AND relname NOT IN ('migrations', 'migration_lock')
+        AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
+      GROUP BY relname ORDER BY relname`,
+  );
 
 async function* readRows(queries: Queries, table: string): AsyncGenerator<string[]> {
   await queries.query(

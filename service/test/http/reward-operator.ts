@@ -6,12 +6,13 @@ import type { Game } from './reward-game.ts';
 /** Writes a configuration change to the database. Resolves once the change is in effect. */
 async function applyChange(
   game: Game,
-  work: (queries: Queries, accountId: string, version: number) => Promise<void>,
+  work: (queries: Queries, accountId: string) => Promise<void>,
 ): Promise<void> {
   const { database, configuration } = game.service;
   const accountId = await readAccountId(game);
   await database.transaction(async (queries) => {
-    await work(queries, accountId, await incrementConfigVersion(queries, accountId));
+    await work(queries, accountId);
+    await incrementConfigVersion(queries, accountId);
   });
   await configuration.refresh();
 }
@@ -29,7 +30,7 @@ export const updatePlacement = (
   name: string,
   members: { [K in keyof Placement]?: Placement[K] | undefined },
 ): Promise<void> =>
-  applyChange(game, async (queries, accountId, version) => {
+  applyChange(game, async (queries, accountId) => {
     const [row] = await queries.query<{ id: string; document: object }>(
       `SELECT id, document FROM resources
         WHERE account_id = $1 AND kind = 'placement' AND environment = 'sandbox' AND document->>'name' = $2`,
@@ -37,8 +38,8 @@ export const updatePlacement = (
     );
     const document = JSON.stringify({ ...row?.document, ...members });
     await queries.query(
-      `UPDATE resources SET document = $3::text::jsonb, version = $4 WHERE account_id = $1 AND id = $2`,
-      [accountId, row?.id, document, version],
+      `UPDATE resources SET document = $3::text::jsonb WHERE account_id = $1 AND id = $2`,
+      [accountId, row?.id, document],
     );
   });
 

@@ -152,12 +152,10 @@ async function shortenAds({ service: { database } }: InProcessService): Promise<
     `SELECT account_id FROM accounts WHERE name = 'Demo'`,
   );
   const accountId = account?.account_id ?? '';
-  await database.transaction(async (queries) => {
-    const version = await incrementConfigVersion(queries, accountId);
-    await queries.query(
-      `UPDATE resources SET document = document || $2::text::jsonb, version = $3
-        WHERE account_id = $1 AND kind = 'placement' AND document->>'name' = 'double-coins'`,
-      [accountId, JSON.stringify({ min_view_ms: quickAdMs }), version],
-    );
-  });
+  await database.query(
+    `UPDATE resources SET document = document || $2::text::jsonb
+      WHERE account_id = $1 AND kind = 'placement' AND document->>'name' = 'double-coins'`,
+    [accountId, JSON.stringify({ min_view_ms: quickAdMs })],
+  );
+  await database.transaction((queries) => incrementConfigVersion(queries, accountId));
 }

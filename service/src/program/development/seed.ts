@@ -107,12 +107,12 @@ async function writeSeed(file: string, seed: Seed): Promise<void> {
 
 /** Updates the media URLs in the account's creatives after the service's URL has changed. */
 async function moveSeed(queries: Queries, file: string, old: Seed, url: string): Promise<Seed> {
-  const version = await incrementConfigVersion(queries, old.accountId);
   await queries.query(
-    `UPDATE resources SET document = replace(document::text, $2, $3)::jsonb, version = $4
+    `UPDATE resources SET document = replace(document::text, $2, $3)::jsonb
       WHERE account_id = $1 AND kind = 'creative'`,
-    [old.accountId, `"${old.url}/media/`, `"${url}/media/`, version],
+    [old.accountId, `"${old.url}/media/`, `"${url}/media/`],
   );
+  await incrementConfigVersion(queries, old.accountId);
   const seed = { ...old, url };
   await writeSeed(file, seed);
   return seed;

@@ -12,15 +12,12 @@ export const configuration = [
     id text COLLATE "C" NOT NULL,
     document jsonb NOT NULL,
     revision integer NOT NULL,
-    -- The account's configuration version after the last change, so that processes read only what has changed.
-    version bigint NOT NULL DEFAULT 0,
     -- The size of the document, because measuring all of an account's documents takes a tenth of a second.
-    bytes integer NOT NULL DEFAULT 0,
+    bytes integer NOT NULL GENERATED ALWAYS AS (octet_length(document::text)) STORED,
     created_at timestamptz NOT NULL,
     updated_at timestamptz NOT NULL,
     archived_at timestamptz,
     PRIMARY KEY (account_id, environment, kind, id))`,
-  'CREATE INDEX resources_versions ON resources (account_id, version)',
   `CREATE INDEX resources_webhooks ON resources (account_id, id) WHERE kind = 'webhook'`,
 
   // Every change to keys or resources increments the version, which all processes poll.
