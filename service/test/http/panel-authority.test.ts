@@ -4,6 +4,7 @@ import { insertUser } from '../../src/access/user.ts';
 import { createObjects } from '../fuzz/objects.ts';
 import { type Operation, listOperations, readOpenApi } from '../fuzz/operations.ts';
 import { createSampler, type Sampler } from '../fuzz/sample.ts';
+import { listRoutes } from '../hostile/routes.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createPanelClient, type PanelClient, signInAs, signInOwner } from './panel-client.ts';
 
@@ -67,22 +68,12 @@ async function request(
   return responses;
 }
 
-/** Parses the panel's routes, such as `POST /panel/api/users`, from the route tree that Fastify prints. */
-function listPanelRoutes(): { method: string; path: string }[] {
-  const ancestors: string[] = [];
-  const routes = runningService.service.app
-    .printRoutes({ commonPrefix: false })
-    .split('\n')
-    .flatMap((line) => {
-      const [, indent = '', part = '', methods = ''] =
-        /^(.*?)[├└]── (\S+)(?: \((.*)\))?/.exec(line) ?? [];
-      ancestors.splice(indent.length / 4, Infinity, part);
-      const path = ancestors.join('').replace('://', ':id/');
-      return methods === '' ? [] : methods.split(', ').map((method) => ({ method, path }));
-    });
-  // Every GET route also supports HEAD.
-  return routes.filter(({ method, path }) => method !== 'HEAD' && path.startsWith('/panel/api/'));
-}
+/** Returns the panel's routes, such as `POST /panel/api/users`. */
+const listPanelRoutes = (): { method: string; path: string }[] =>
+  listRoutes(runningService.service.app)
+    .map((route) => route.split(' '))
+    .map(([method = '', path = '']) => ({ method, path }))
+    .filter(({ path }) => path.startsWith('/panel/api/'));
 
 const isWrite = ({ method }: { method: string }) => method !== 'GET';
 

@@ -3,22 +3,7 @@ import { checkImpression, checkArrival } from '../../src/reward/check-events.ts'
 import type { DecisionState, RecordedEvent } from '../../src/decision/decision-state.ts';
 import { checkReward, type RewardInput } from '../../src/reward/check-reward.ts';
 import type { AdView } from '../../src/reward/watch-time.ts';
-
-/** Creates an event. All times are in milliseconds since the decision was made. */
-const createEvent = (
-  type: RecordedEvent['type'],
-  atMs: number,
-  overrides: Partial<RecordedEvent> = {},
-): RecordedEvent => ({
-  id: `${type}-${atMs}`,
-  decisionId: 'dec_1',
-  type,
-  occurredAtMs: atMs,
-  receivedAtMs: atMs,
-  offsetMs: 0,
-  clamped: false,
-  ...overrides,
-});
+import { createEvent } from './fixtures.ts';
 
 const decision = {
   format: 'rewarded',

@@ -1,4 +1,5 @@
 import type { Creative, HouseAd, Placement, Policy } from '@trueward/protocol/wire';
+import type { RecordedEvent } from '../../src/decision/decision-state.ts';
 import type { AnyResource } from '../../src/decision/snapshot.ts';
 
 const common = {
@@ -111,4 +112,22 @@ export const createKillSwitch = (
     actor: 'test',
     ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
   },
+});
+
+/**
+ * Creates an event. Times are in milliseconds since the decision. `offsetMs` is the time in flight plus the clock skew.
+ */
+export const createEvent = (
+  type: RecordedEvent['type'],
+  atMs: number,
+  overrides: Partial<RecordedEvent> = {},
+): RecordedEvent => ({
+  id: `${type}-${atMs}`,
+  decisionId: 'dec_1',
+  type,
+  occurredAtMs: atMs,
+  receivedAtMs: atMs,
+  offsetMs: 0,
+  clamped: false,
+  ...overrides,
 });

@@ -9,23 +9,9 @@ import {
 } from '../../src/reward/check-events.ts';
 import { findEarly } from '../../src/reward/early-events.ts';
 import { applyChange, maxBalance, type WalletChange } from '../../src/wallet/wallet.ts';
+import { createEvent } from './fixtures.ts';
 
 // Each limit that decides about rewards, money or who a player is: the last value that it allows, and the next one.
-
-const createEvent = (
-  type: RecordedEvent['type'],
-  atMs: number,
-  more: Partial<RecordedEvent> = {},
-): RecordedEvent => ({
-  id: type,
-  decisionId: 'dec_1',
-  type,
-  occurredAtMs: atMs,
-  receivedAtMs: atMs,
-  offsetMs: 0,
-  clamped: false,
-  ...more,
-});
 
 const decision = {
   id: 'dec_1',

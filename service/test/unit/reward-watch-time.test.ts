@@ -11,25 +11,8 @@ import {
   deriveAdView,
   type AdView,
 } from '../../src/reward/watch-time.ts';
-import { createPlacement } from './fixtures.ts';
+import { createEvent, createPlacement } from './fixtures.ts';
 
-/**
- * Creates an event. Times are in milliseconds since the decision. `offsetMs` is the time in flight plus the clock skew.
- */
-const createEvent = (
-  type: RecordedEvent['type'],
-  atMs: number,
-  overrides: Partial<RecordedEvent> = {},
-): RecordedEvent => ({
-  id: `${type}-${atMs}`,
-  decisionId: 'dec_1',
-  type,
-  occurredAtMs: atMs,
-  receivedAtMs: atMs,
-  offsetMs: 0,
-  clamped: false,
-  ...overrides,
-});
 const decision = { issuedAtMs: 0, requiredMs: 10_000 };
 const createAdView = (
   fromMs: number,
