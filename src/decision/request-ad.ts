@@ -6,7 +6,7 @@ import type {
 } from '../../protocol/wire.ts';
 import type { Profile, Player } from '../player-context.ts';
 import type { LoadedCreative } from '../creative/renderer.ts';
-import type { RequestOptions, UserToken } from '../options.ts';
+import type { RequestOptions } from '../options.ts';
 import {
   runWithTimeout,
   type Clock,
@@ -14,7 +14,8 @@ import {
   createDeadline,
   startStopwatch,
 } from '../platform/clock.ts';
-import { has, messageOf, toText } from '../platform/guard.ts';
+import { has, messageOf } from '../platform/guard.ts';
+import { getUserToken } from '../user-token.ts';
 import type { AdLoad } from './ad-load.ts';
 import {
   type ServiceResult,
@@ -77,40 +78,6 @@ export function buildRequestBody(
   };
 }
 
-const tokenFailure = (detail: string): NoAd => ({
-  outcome: 'error',
-  reason: 'user_token_failed',
-  detail,
-});
-
-/**
- * Returns the user token for one request. If the token cannot be obtained, returns the reason. The request must not be
- * sent in that case, because its reward could not be attributed to a player. Never rejects, even if the game's function
- * rejects.
- */
-export async function getUserToken(
-  source: UserToken | undefined,
-  { clock, loadTimeoutMs }: { clock: Clock; loadTimeoutMs: number },
-  signal: AbortSignal,
-): Promise<{ userToken: string | undefined } | NoAd> {
-  if (typeof source !== 'function') return { userToken: source };
-  const result = await runWithTimeout(clock, loadTimeoutMs, signal, async () => {
-    try {
-      const userToken: unknown = await source();
-      if (typeof userToken === 'string' || userToken === undefined) return { userToken };
-      return tokenFailure(
-        `the \`userToken\` function must return a string; got ${typeof userToken}.`,
-      );
-    } catch (error) {
-      return tokenFailure(`the \`userToken\` function failed: ${toText(error)}`);
-    }
-  });
-  if (typeof result === 'object') return result;
-  return result === 'timeout'
-    ? { outcome: result, reason: 'load_timeout' }
-    : { outcome: 'aborted' };
-}
-
 export interface RequestAdDeps extends RequestDecisionDeps {
   locale: string;
   /** The current consent and user. */
@@ -151,7 +118,11 @@ export async function requestAd(
   },
 ): Promise<ReadyAd | NoAd> {
   const profile = deps.profile();
-  const tokenResult = await getUserToken(profile.user.userToken, deps, signal);
+  const tokenResult = await getUserToken(profile.user.userToken, {
+    clock: deps.clock,
+    timeoutMs: deps.loadTimeoutMs,
+    signal,
+  });
   if (has(tokenResult, 'outcome')) return tokenResult;
   const userToken = profile.user.childDirected ? undefined : tokenResult.userToken;
   const hold = deps.findHold(placement, options);

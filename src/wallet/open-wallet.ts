@@ -1,7 +1,8 @@
 import type { Reason } from '../outcome.ts';
-import { linkSignals, runWithTimeout } from '../platform/clock.ts';
+import { linkSignals } from '../platform/clock.ts';
 import { has, toText } from '../platform/guard.ts';
 import { listen } from '../platform/native.ts';
+import { getUserToken } from '../user-token.ts';
 import { type ServiceResult, hasShape, toReasonCode } from '../transport/service-client.ts';
 import type { LinkCode, Wallet as WireWallet } from '../../protocol/wire.ts';
 import { createDeviceStore } from './device-store.ts';
@@ -58,26 +59,23 @@ export function openWallet(deps: WalletDeps): Wallet & {
     if (player.current().user.childDirected)
       return { outcome: 'unavailable', reason: 'child_directed' };
     if (!currentRef()) await guest.restore();
-    const { userRef, userToken } = player.current().user;
-    if (userToken === undefined)
-      return { outcome: 'unavailable', reason: userRef ? 'identity_required' : 'player_required' };
-    const fail = (detail: string): Proof => ({
-      outcome: 'error',
-      reason: 'user_token_failed',
-      detail,
-    });
-    const proof = await runWithTimeout(clock, tokenTimeoutMs, signal, async (): Promise<Proof> => {
-      try {
-        const token = typeof userToken === 'function' ? await userToken() : userToken;
-        return { headers: { 'player-token': token }, ref: currentRef() };
-      } catch (error) {
-        return fail(toText(error));
-      }
-    });
-    if (typeof proof === 'object') return proof;
-    return proof === 'aborted'
+    const { userRef, userToken: source } = player.current().user;
+    const result = await getUserToken(source, { clock, timeoutMs: tokenTimeoutMs, signal });
+    if (has(result, 'userToken')) {
+      const { userToken } = result;
+      if (userToken !== undefined)
+        return { headers: { 'player-token': userToken }, ref: currentRef() };
+      const reason = userRef ? 'identity_required' : 'player_required';
+      return { outcome: 'unavailable', reason };
+    }
+    if (result.outcome === 'error') return result;
+    return result.outcome === 'aborted'
       ? { outcome: 'unavailable', reason: 'destroyed' }
-      : fail(`\`userToken\` returned no token within ${tokenTimeoutMs / 1_000} seconds.`);
+      : {
+          outcome: 'error',
+          reason: 'user_token_failed',
+          detail: `\`userToken\` returned no token within ${tokenTimeoutMs / 1_000} seconds.`,
+        };
   };
 
   const read = async (): Promise<ReadResult> => {
