@@ -19,6 +19,8 @@ export function followGamepads(root: ShadowRoot, gate: InputGate): () => void {
   /** Whether each button that is down counts. Buttons that were down when the ad opened don't. */
   let down: Map<string, boolean> | undefined;
   let frame: number | undefined;
+  /** When the gamepads were last read. A button that is down now may have been pressed just after that. */
+  let readAtMs = native.monotonic();
 
   function poll(): void {
     frame = attempt(() => native.requestAnimationFrame(poll));
@@ -26,10 +28,12 @@ export function followGamepads(root: ShadowRoot, gate: InputGate): () => void {
     const previous = down;
     down = new Map();
     for (const [id, button] of current) {
-      const counted = previous === undefined ? false : (previous.get(id) ?? gate.admit());
+      const counted =
+        previous === undefined ? false : (previous.get(id) ?? gate.admit({ timeStamp: readAtMs }));
       down.set(id, counted);
       if (counted && previous?.has(id) === false) press(button);
     }
+    readAtMs = native.monotonic();
     for (const [id, counted] of previous ?? [])
       if (counted && !current.has(id)) release(Number(id.split(' ')[1]));
   }

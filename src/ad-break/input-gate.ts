@@ -14,9 +14,9 @@ const maxRestMs = 1_000;
 export interface InputGate {
   /**
    * Returns whether a press counts that this event begins. A press may have waited until a busy page could handle it,
-   * so the time of the event decides. Without an event, the press begins now.
+   * so the time of the event decides.
    */
-  admit(event?: Event): boolean;
+  admit(event: Pick<Event, 'timeStamp'>): boolean;
   /** Ignores input for a moment, because what the player sees has changed. */
   rest(): void;
   destroy(): void;
@@ -35,7 +35,7 @@ export function createInputGate(clock: Pick<Clock, 'monotonic'>): InputGate {
 
   return {
     admit(event) {
-      const pressedAtMs = clock.monotonic() - (event ? findDelayMs(event) : 0);
+      const pressedAtMs = clock.monotonic() - findDelayMs(event);
       if (pressedAtMs >= opensAtMs) return true;
       opensAtMs = Math.max(opensAtMs, Math.min(restsSinceMs + maxRestMs, pressedAtMs + restMs));
       return false;
@@ -46,5 +46,5 @@ export function createInputGate(clock: Pick<Clock, 'monotonic'>): InputGate {
 }
 
 /** Returns how long an event has waited, in milliseconds. */
-const findDelayMs = ({ timeStamp }: Event): number =>
+const findDelayMs = ({ timeStamp }: Pick<Event, 'timeStamp'>): number =>
   Math.max(native.monotonic() - timeStamp, 0) || 0;
