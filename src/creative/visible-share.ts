@@ -35,14 +35,18 @@ export function measureVisibleShare(
   const hits = findPoints(element)
     .map(([x, y]) => root.elementFromPoint(x, y))
     .filter((hit) => hit !== null);
-  const covers = hits.filter((hit) => !isPartOf(hit, element));
+  // Only Chromium's observer notices that an element is clipped. Elsewhere, a point of it hits something behind it.
+  const isSeen = isClipped(element)
+    ? (hit: Element) => element.contains(hit)
+    : (hit: Element) => isPartOf(hit, element);
+  const covers = hits.filter((hit) => !isSeen(hit));
   const uncovered = hits.length - covers.length;
   const ratio =
     observedRatio === undefined
       ? uncovered / grid.length
       : (observedRatio * uncovered) / (hits.length || 1);
   if (ratio === 1) return { ratio };
-  const [cover] = covers;
+  const cover = covers.find((hit) => !hit.contains(element));
   return {
     ratio,
     cause: cover ? `${describeElement(cover)} covers it` : 'it is outside the window or cut off',
@@ -120,6 +124,16 @@ function findStyleCause(element: Element): string | undefined {
       return `${describeElement(node)} shows its back`;
   }
   return undefined;
+}
+
+/** Whether a style may clip the element. */
+function isClipped(element: Element): boolean {
+  for (let node: Element | undefined = element; node !== undefined; node = findParent(node)) {
+    const { clip, clipPath } = getComputedStyle(node);
+    if ((clip || 'auto') !== 'auto' || (clipPath || 'none') !== 'none') return true;
+    if (isOnTopLayer(node)) return false;
+  }
+  return false;
 }
 
 const facesAway = (transform: string): boolean =>
