@@ -2793,7 +2793,7 @@ export interface Wallet {
  */
 export interface SpendRequest {
   /**
-   * A unique id of your choice, such as a UUID. A retry with the same id is charged once.
+   * An id of your choice, unique for the player, such as a UUID, or the name of something that a player buys once. A retry with the same id is charged once.
    */
   id: string;
   /**

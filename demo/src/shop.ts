@@ -64,7 +64,11 @@ export function createShop(
   async function buyFlame(): Promise<void> {
     isBuying = true;
     refresh();
-    const { outcome } = await ads.wallet.spend('gems', flamePrice, { reason: 'blue flame' });
+    const { outcome } = await ads.wallet.spend('gems', flamePrice, {
+      // The flame is paid once, even if the page is reloaded while the answer is on its way.
+      id: 'blue-flame',
+      reason: 'blue flame',
+    });
     isBuying = outcome === 'spent' || outcome === 'pending';
     showToast(spendTexts[outcome]);
     refresh();

@@ -37,9 +37,9 @@ export const walletSchema = named('Wallet', 'What a player has.', {
 
 export const spendRequestSchema = named('SpendRequest', 'Spends from a balance.', {
   id: Type.String({
-    pattern: '^[A-Za-z0-9-]{8,64}$',
+    pattern: '^[A-Za-z0-9-]{1,64}$',
     description:
-      'A unique id of your choice, such as a UUID. A retry with the same id is charged once.',
+      'An id of your choice, unique for the player, such as a UUID, or the name of something that a player buys once. A retry with the same id is charged once.',
   }),
   type: rewardType,
   amount: Type.Integer({ minimum: 1, maximum: maxAmount }),

@@ -33,7 +33,7 @@ export interface DeviceStore {
   writeWallet(shown: Shown): Promise<void>;
   /** Rejects if the device can’t store it: a spend must survive a crash. */
   writeSpend(spend: SpendRecord): Promise<void>;
-  removeSpend(id: string): Promise<void>;
+  removeSpend(spend: SpendRecord): Promise<void>;
   /** Returns the player’s spends. */
   readSpends(ref: string): Promise<SpendRecord[]>;
   close(): void;
@@ -51,6 +51,9 @@ const isSpend = (value: unknown): value is SpendRecord => {
     Number.isSafeInteger(spend.amount)
   );
 };
+
+/** A game’s own ids are unique for a player, and a device may have several. */
+const keyOf = ({ id, ref }: SpendRecord): string => JSON.stringify([ref, id]);
 
 export function createDeviceStore(options: { name: string; clock: Clock }): DeviceStore {
   const inStore = { autoIncrement: false };
@@ -75,8 +78,8 @@ export function createDeviceStore(options: { name: string; clock: Clock }): Devi
       return isShown(shown) ? shown : undefined;
     },
     writeWallet: (shown) => orNothing(set(`wallet ${shown.ref}`, shown, device)),
-    writeSpend: (spend) => set(spend.id, spend, spends),
-    removeSpend: (id) => orNothing(del(id, spends)),
+    writeSpend: (spend) => set(keyOf(spend), spend, spends),
+    removeSpend: (spend) => orNothing(del(keyOf(spend), spends)),
     async readSpends(ref) {
       const stored = (await orNothing(values<unknown>(spends))) ?? [];
       return stored.filter(isSpend).filter((spend) => spend.ref === ref);

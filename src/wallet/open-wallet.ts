@@ -101,10 +101,13 @@ export function openWallet(deps: WalletDeps): Wallet & {
     prove,
     onCharged(ref, { type, balance, version }) {
       const before = getShown();
-      if (ref !== currentRef() || version <= before.version) return;
+      if (ref !== currentRef()) return balance;
+      // The answer for a spend of long ago.
+      if (version <= before.version) return balanceOf(before, type);
       void setShown({ ...before, ref, version, balances: { ...before.balances, [type]: balance } });
       // Something else has changed too.
       if (version > before.version + 1) void read();
+      return balance;
     },
   });
 

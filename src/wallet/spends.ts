@@ -22,8 +22,8 @@ export interface Spends {
 interface Deps extends WalletDeps {
   store: DeviceStore;
   prove(): Promise<Proof>;
-  /** Called with every answer for a completed spend. */
-  onCharged(ref: string, spend: WireSpend): void;
+  /** Called with every answer for a completed spend. Returns the latest known balance. */
+  onCharged(ref: string, spend: WireSpend): number;
 }
 
 /** How long a handler may take, in milliseconds. After that, it is called again later. */
@@ -40,13 +40,19 @@ const isWireSpend = (body: unknown): body is WireSpend =>
   hasShape(body, { id: '', type: '', amount: 0, balance: 0, version: 0 });
 
 /** Returns what is wrong with the arguments, or undefined. */
-function findMistake(type: unknown, amount: unknown, reason: unknown): string | undefined {
+function findMistake(
+  type: unknown,
+  amount: unknown,
+  { id, reason }: SpendOptions,
+): string | undefined {
   if (typeof type !== 'string' || type === '' || type.length > 64)
     return `\`type\` must be text of 1 to 64 characters; got ${toText(type)}.`;
   if (!Number.isSafeInteger(amount) || (amount as number) < 1)
     return `\`amount\` must be a whole number of at least 1; got ${toText(amount)}.`;
   if (reason !== undefined && (typeof reason !== 'string' || reason === '' || reason.length > 64))
     return `\`reason\` must be text of 1 to 64 characters; got ${toText(reason)}.`;
+  if (id !== undefined && (typeof id !== 'string' || !/^[A-Za-z0-9-]{1,64}$/.test(id)))
+    return `\`id\` must be 1 to 64 letters, digits and hyphens; got ${toText(id)}.`;
   return undefined;
 }
 
@@ -74,7 +80,7 @@ export function createSpends(deps: Deps): Spends {
       signal,
     });
     if (response.kind === 'ok') {
-      deps.onCharged(ref, response.body);
+      const balance = deps.onCharged(ref, response.body);
       try {
         await store.writeSpend({ ...record, charged: true });
         backOff.reset();
@@ -83,7 +89,7 @@ export function createSpends(deps: Deps): Spends {
         // It is sent again, and stored then.
         backOff.fail();
       }
-      return { outcome: 'spent', id, balance: response.body.balance };
+      return { outcome: 'spent', id, balance };
     }
     const code = toReasonCode(response) as Reason;
     if (response.kind !== 'refused') {
@@ -95,7 +101,7 @@ export function createSpends(deps: Deps): Spends {
       backOff.fail();
       return { outcome: 'pending', id, reason: code };
     }
-    await store.removeSpend(id);
+    await store.removeSpend(record);
     const { balance } = response.problem;
     if (code === 'insufficient_balance')
       return { outcome: 'insufficient', id, ...(balance !== undefined && { balance }) };
@@ -127,7 +133,7 @@ export function createSpends(deps: Deps): Spends {
     for (const record of await store.readSpends(ref)) {
       const isDue = record.charged && events.hasListeners('spend') && deps.lifecycle.isVisible();
       if (!isDue || player.player().ref !== ref || signal.aborted) continue;
-      if (typeof (await callHandler(record)) === 'object') await store.removeSpend(record.id);
+      if (typeof (await callHandler(record)) === 'object') await store.removeSpend(record);
       else if (!signal.aborted) backOff.fail();
     }
     lock.abort();
@@ -137,7 +143,7 @@ export function createSpends(deps: Deps): Spends {
     const { ref } = player.player();
     if (!ref) return;
     const open = await store.readSpends(ref);
-    const unanswered = open.filter(({ id, charged }) => !charged && !sending.has(id));
+    const unanswered = open.filter(({ id, charged }) => !charged && !sending.has(`${ref} ${id}`));
     for (const record of unanswered) {
       const proof = await prove();
       if (has(proof, 'headers') && proof.ref === ref && !signal.aborted)
@@ -145,8 +151,27 @@ export function createSpends(deps: Deps): Spends {
     }
     if (open.some(({ charged }) => charged)) await deliver(ref);
   };
-  /** The spends that a call is sending. */
-  const sending = new Set<string>();
+  /** The spends that a call is sending, by player and id. */
+  const sending = new Map<string, Promise<SpendResult>>();
+  const findSpend = async (ref: string, id: string): Promise<SpendRecord | undefined> =>
+    (await store.readSpends(ref)).find((record) => record.id === id);
+  /** Stores a spend, and sends it. One that this device has stored already is sent again. */
+  const begin = async (record: SpendRecord, proof: Proof): Promise<SpendResult> => {
+    const { amount, id, ref, type } = record;
+    const earlier = await findSpend(ref, id);
+    if (earlier && (earlier.type !== type || earlier.amount !== amount))
+      return {
+        outcome: 'error',
+        reason: 'idempotency_key_reused',
+        detail: `The spend ${id} is for ${earlier.amount} ${earlier.type}; got ${amount} ${type}.`,
+      };
+    try {
+      if (!earlier) await store.writeSpend(record);
+      return await send(earlier ?? record, proof, earlier !== undefined);
+    } catch (error) {
+      return { outcome: 'unavailable', reason: 'storage_failed', detail: toText(error) };
+    }
+  };
   const wake = (): void => {
     if (signal.aborted || backOff.isWaiting()) return;
     again = running !== undefined;
@@ -159,32 +184,35 @@ export function createSpends(deps: Deps): Spends {
   };
 
   return {
-    async spend(type, amount, options: SpendOptions = {}) {
-      const { reason } = Object(options) as SpendOptions;
-      const detail = findMistake(type, amount, reason);
+    async spend(type, amount, given) {
+      const options = Object(given) as SpendOptions;
+      const detail = findMistake(type, amount, options);
       if (detail !== undefined) return { outcome: 'error', reason: 'option_invalid', detail };
-      if (!connectivity.isOnline()) return { outcome: 'offline', reason: 'network' };
+      const { id = newId(), reason } = options;
+      const { ref: shownRef = '' } = player.player();
+      if (!connectivity.isOnline()) {
+        const earlier = await findSpend(shownRef, id);
+        return earlier
+          ? { outcome: 'pending', id, reason: 'network' }
+          : { outcome: 'offline', reason: 'network' };
+      }
       const proof = await prove();
       if (!has(proof, 'headers')) return proof;
-      const id = newId();
+      const { ref } = proof;
       const record: SpendRecord = {
         v: 1,
         id,
-        ref: proof.ref,
+        ref,
         type,
         amount,
         ...(reason !== undefined && { reason }),
         charged: false,
       };
-      sending.add(id);
-      try {
-        await store.writeSpend(record);
-        return await send(record, proof);
-      } catch (error) {
-        return { outcome: 'unavailable', reason: 'storage_failed', detail: toText(error) };
-      } finally {
-        sending.delete(id);
-      }
+      const name = `${ref} ${id}`;
+      const sent =
+        sending.get(name) ?? begin(record, proof).finally(() => void sending.delete(name));
+      sending.set(name, sent);
+      return sent;
     },
     wake,
     hurry() {

@@ -62,6 +62,12 @@ export type LinkResult =
 export interface SpendOptions {
   /** What the player buys, for your reports: up to 64 characters. */
   reason?: string;
+  /**
+   * For what a player buys only once: your id for it, such as `red-hat`, of up to 64 letters, digits and hyphens. The
+   * player is charged once for this id, however often, after whatever crash and on whichever device `spend()` is called
+   * with it. Each call that finds it charged is followed by the `spend` event. Default: a new id for each call.
+   */
+  id?: string;
 }
 
 /** A spend that the service has charged. */

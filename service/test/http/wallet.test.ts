@@ -155,7 +155,7 @@ test.each<[string, object, string]>([
   ['no type', { type: '' }, '/type'],
   ['a long type', { type: 'x'.repeat(65) }, '/type'],
   ['a type that is a number', { type: 7 }, '/type'],
-  ['a short id', { id: 'x' }, '/id'],
+  ['no id', { id: '' }, '/id'],
   ['an id of a decision', { id: 'dec_01h455vb4pex5vsknk084sn02q' }, '/id'],
   ['a long id', { id: 'x'.repeat(65) }, '/id'],
   ['a long reason', { reason: 'x'.repeat(65) }, '/reason'],

@@ -53,7 +53,9 @@ describe('a game without a server', () => {
       await route.abort('connectionreset');
     });
     const spend = () =>
-      page.evaluate(() => window.ads.wallet.spend('coins', 10, { reason: 'red hat' }));
+      page.evaluate(() =>
+        window.ads.wallet.spend('coins', 10, { id: 'red-hat', reason: 'red hat' }),
+      );
     expect(await spend()).toMatchObject({ outcome: 'pending' });
     await page.close();
     await browser.unrouteAll();
@@ -69,7 +71,7 @@ describe('a game without a server', () => {
     await page.reload();
     await expect.poll(() => balance(page)).toBe(15);
     expect(await page.evaluate(() => [window.bought(), window.handlerCalls().length])).toEqual([
-      [{ id: expect.any(String) as unknown, reason: 'red hat' }],
+      [{ id: 'red-hat', reason: 'red hat' }],
       2,
     ]);
     // It can't spend what it doesn't have.
@@ -82,6 +84,10 @@ describe('a game without a server', () => {
       balance: 0,
     });
     await expect.poll(() => countBought(page)).toBe(2);
+    // What is sold once is never paid twice, and can be had again for nothing.
+    expect(await spend()).toMatchObject({ outcome: 'spent', balance: 0 });
+    await expect.poll(() => page.evaluate(() => window.handlerCalls().length)).toBe(4);
+    expect(await countBought(page)).toBe(2);
   });
 
   it('has the same wallet on a second device, which can be linked by a code', async ({

@@ -15,17 +15,24 @@ const refused = (code: string): Answer => ({
   problem: { code } as Extract<Answer, { kind: 'refused' }>['problem'],
 });
 
+/** What the device has stored, and what the service has charged. Both outlive a page. */
+const createDevice = () => ({
+  stored: new Map<string, SpendRecord>(),
+  charged: new Map<string, number>(),
+});
+
 /** Opens a page of a player. The service charges a spend once, and answers as the test says. */
-function openPage() {
+function openPage({ stored, charged } = createDevice()) {
   const clock = createManualClock();
-  const stored = new Map<string, SpendRecord>();
+  const network = { ...createTestNetwork(), isOffline: false, isOnline: () => !network.isOffline };
+  const ending = new AbortController();
   const store = {
     isFailing: false,
     async writeSpend(record: SpendRecord) {
       if (store.isFailing) throw new Error('The device is full.');
       stored.set(record.id, record);
     },
-    removeSpend: async (id: string) => void stored.delete(id),
+    removeSpend: async ({ id }: SpendRecord) => void stored.delete(id),
     readSpends: async () => [...stored.values()],
     readGuest: async () => undefined,
     writeGuest: async () => {},
@@ -33,10 +40,10 @@ function openPage() {
     writeWallet: async () => {},
     close: () => {},
   };
-  const charged = new Set<string>();
   const answers: Answer[] = [];
   const events = createEmitter<AdsListeners>();
   const bought: string[] = [];
+  const requests: string[] = [];
   events.on('spend', ({ id }) => void bought.push(id));
   let ids = 0;
   const spends = createSpends({
@@ -44,14 +51,15 @@ function openPage() {
     clock,
     random: () => 1,
     newId: () => `spend-${(ids += 1)}`,
-    connectivity: createTestNetwork(),
+    connectivity: network,
     lifecycle: createTestPage(),
     client: {
       async call<T>(_path: string, _guard: Guard<T>, { body }: Call) {
         const { id, type, amount } = body as { id: string; type: string; amount: number };
         const answer = answers.shift();
+        requests.push(id);
         // A lost answer was an answer: the service has charged the player.
-        if (answer?.kind !== 'refused') charged.add(id);
+        if (answer?.kind !== 'refused' && !charged.has(id)) charged.set(id, amount);
         const spent = { id, type, amount, balance: 15, version: 2 };
         return (answer ?? { kind: 'ok', body: spent }) as ServiceResult<T>;
       },
@@ -70,12 +78,16 @@ function openPage() {
       callback();
       return () => {};
     },
-    signal: new AbortController().signal,
+    signal: ending.signal,
     store,
     prove: async () => ({ headers: { 'player-token': 'ply.1.2' }, ref: 'ply_1' }),
-    onCharged: () => {},
+    onCharged: (_ref, { balance }) => balance,
   });
-  return { answers, bought, charged, clock, spends, store, stored };
+  const crash = (): void => {
+    ending.abort();
+    spends.stop();
+  };
+  return { answers, bought, charged, clock, crash, network, requests, spends, store, stored };
 }
 
 test.each(['player_unknown', 'token_invalid', 'key_unknown', 'rate_limited'])(
@@ -87,7 +99,7 @@ test.each(['player_unknown', 'token_invalid', 'key_unknown', 'rate_limited'])(
     await clock.advance(60_000);
     expect(answers).toEqual([]);
     await runPendingWork();
-    expect(bought).toEqual([...charged]);
+    expect(bought).toEqual([...charged.keys()]);
     expect([bought.length, stored.size]).toEqual([1, 0]);
     expect(clock.timers()).toBe(0);
   },
@@ -126,4 +138,55 @@ test('a spend that the device can’t store is not sent', async () => {
   expect(charged.size).toBe(0);
   store.isFailing = false;
   expect(await spends.spend('coins', 10)).toMatchObject({ outcome: 'spent', balance: 15 });
+});
+
+test('a purchase with an id of its own is charged once, whatever happens to its pages', async () => {
+  const device = createDevice();
+  const buy = (page: ReturnType<typeof openPage>, amount = 10) =>
+    page.spends.spend('coins', amount, { id: 'red-hat' });
+  const first = openPage(device);
+  first.answers.push(lost);
+  // An impatient player: both presses are one request.
+  expect(await Promise.all([buy(first), buy(first)])).toEqual([
+    { outcome: 'pending', id: 'red-hat', reason: 'network' },
+    { outcome: 'pending', id: 'red-hat', reason: 'network' },
+  ]);
+  expect(first.requests).toEqual(['red-hat']);
+  first.crash();
+
+  // The next page has nothing in the game's own save, so the shop sells it again.
+  const second = openPage(device);
+  second.answers.push(refused('player_unknown'));
+  expect(await buy(second)).toMatchObject({ outcome: 'pending' });
+  expect(await buy(second, 20)).toMatchObject({
+    outcome: 'error',
+    reason: 'idempotency_key_reused',
+    detail: 'The spend red-hat is for 10 coins; got 20 coins.',
+  });
+  second.network.isOffline = true;
+  expect(await buy(second)).toMatchObject({ outcome: 'pending', reason: 'network' });
+  second.crash();
+
+  const third = openPage(device);
+  expect(await buy(third)).toMatchObject({ outcome: 'spent', id: 'red-hat' });
+  await runPendingWork();
+  expect(third.bought).toEqual(['red-hat']);
+  expect([[...device.charged], device.stored.size]).toEqual([[['red-hat', 10]], 0]);
+
+  // Another device, or one that has lost its save, gets it again for nothing.
+  const other = openPage({ ...createDevice(), charged: device.charged });
+  expect(await buy(other)).toMatchObject({ outcome: 'spent' });
+  await runPendingWork();
+  expect(other.bought).toEqual(['red-hat']);
+  expect([...device.charged]).toEqual([['red-hat', 10]]);
+});
+
+test.each(['', 'a b', 'x'.repeat(65), 7, 'dec_1'])('the id %j is refused', async (id) => {
+  const { requests, spends } = openPage();
+  expect(await spends.spend('coins', 10, { id: id as string })).toMatchObject({
+    outcome: 'error',
+    reason: 'option_invalid',
+    detail: expect.stringContaining('`id` must be') as string,
+  });
+  expect(requests).toEqual([]);
 });

@@ -5,6 +5,8 @@ const lives = 3;
 const textStyle = { fontFamily: 'sans-serif', fontSize: '18px', color: '#ffffff' };
 const item = 'wide basket';
 const price = 5;
+// With an id of its own, the basket is paid once: also if the page is reloaded while the answer is on its way.
+const id = 'wide-basket';
 /** What the shop shows after each outcome. */
 const shopTexts = {
   spent: 'The basket is yours',
@@ -26,8 +28,8 @@ export class StarsScene extends Scene {
       .addWalletText({ type: 'gems', x: 348, y: 12, label, style: textStyle })
       .setOrigin(1, 0);
     // Called until it succeeds, also after a crash. So what was bought is handed out here, and not after `spend()`.
-    this.ads.on('spend', ({ id, reason }) => {
-      saveOnce(id, reason);
+    this.ads.on('spend', (spend) => {
+      saveOnce(spend.id, spend.reason);
       this.showBasket();
     });
     this.input.on('pointermove', ({ x }) => this.moveBasket(x));
@@ -82,7 +84,7 @@ export class StarsScene extends Scene {
   addShop() {
     const shop = this.addButton(320, `Wide basket: ${price} gems`, async () => {
       shop.setText('One moment …').disableInteractive();
-      const { outcome } = await this.ads.wallet.spend('gems', price, { reason: item });
+      const { outcome } = await this.ads.wallet.spend('gems', price, { id, reason: item });
       if (!shop.active) return;
       shop.setText(shopTexts[outcome] ?? 'That did not work. Try again');
       if (outcome !== 'spent' && outcome !== 'pending') shop.setInteractive();
