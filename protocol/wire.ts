@@ -804,6 +804,14 @@ export interface PlayerSession {
     ago_s: number;
   }[];
   /**
+   * How many players the game has named on this device in the last 24 hours, up to 10. Not stored.
+   */
+  players?: number;
+  /**
+   * How many earned rewards have waited on this device for a minute or more, because the game has no handler for them or the handler fails. Not stored.
+   */
+  waiting_rewards?: number;
+  /**
    * The `version` of the rules that the client knows. If it differs, the response contains the rules.
    */
   rules_version?: string;
@@ -1056,8 +1064,10 @@ export interface Mistake {
     | 'placement_without_reward'
     | 'impossible_timing'
     | 'ads_not_visible'
+    | 'rewards_denied'
     | 'sandbox_key_on_public_site'
     | 'live_key_on_development_server'
+    | 'rewards_not_taken'
     | 'rewards_without_receiver'
     | 'receiver_is_slow';
   /**
@@ -2394,8 +2404,10 @@ export interface MistakeList {
       | 'placement_without_reward'
       | 'impossible_timing'
       | 'ads_not_visible'
+      | 'rewards_denied'
       | 'sandbox_key_on_public_site'
       | 'live_key_on_development_server'
+      | 'rewards_not_taken'
       | 'rewards_without_receiver'
       | 'receiver_is_slow';
     /**

@@ -151,7 +151,8 @@ export function assembleAds(deps: AdsDeps): Ads {
     resumeGame();
     record.onResult(placement, result);
     const isEarned = result.outcome === 'rewarded' || result.outcome === 'pending';
-    if (isEarned && !ended && !events.hasListeners('reward')) deps.onUnhandledReward();
+    const isForGame = isEarned && result.reward?.credit !== 'wallet';
+    if (isForGame && !ended && !events.hasListeners('reward')) deps.onUnhandledReward();
     emit('result', placement, result);
     onChange();
     return result;

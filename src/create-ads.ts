@@ -53,6 +53,9 @@ const requestTimeoutMs = 10_000;
  */
 const translationWaitMs = 2_000;
 
+/** As many waiting rewards as a request may report. */
+const maxWaiting = 1_000;
+
 /** Take the place of `fetch` and of our own ads on a portal. */
 const refuseRequest = () => Promise.reject(new Error('portal_only'));
 const refuseAd = async () => ({ outcome: 'invalid_placement', reason: 'portal_only' }) as const;
@@ -161,7 +164,13 @@ export function startAds(
   const decisions = createDecisions({
     ...ports,
     ...validOptions,
-    adLoad,
+    adLoad: {
+      ...adLoad,
+      session(userRef) {
+        const waiting = Math.min(rewards.countWaiting(), maxWaiting);
+        return { ...adLoad.session(userRef), ...(waiting && { waiting_rewards: waiting }) };
+      },
+    },
     client,
     isConsentKnown: player.isConsentKnown,
     isOnline: browserConnectivity.isOnline,

@@ -6,6 +6,9 @@ import { resourceFields } from './resource.ts';
 /** The most ads that a rule can count, and that a device remembers. */
 const maxCountedAds = 100;
 
+/** More players on one device tell nothing more. */
+const maxNamedPlayers = 10;
+
 const count = (period: string) =>
   Type.Optional(
     Type.Integer({
@@ -117,6 +120,22 @@ export const playerSessionSchema = named(
           description: 'The ads that this device has shown in the last 24 hours.',
         },
       ),
+    ),
+    players: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: maxNamedPlayers,
+        description:
+          'How many players the game has named on this device in the last 24 hours, up to 10. Not stored.',
+      }),
+    ),
+    waiting_rewards: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 1_000,
+        description:
+          'How many earned rewards have waited on this device for a minute or more, because the game has no handler for them or the handler fails. Not stored.',
+      }),
     ),
     rules_version: Type.Optional(
       Type.String({

@@ -7,8 +7,10 @@ export const mistakeNames = [
   'placement_without_reward',
   'impossible_timing',
   'ads_not_visible',
+  'rewards_denied',
   'sandbox_key_on_public_site',
   'live_key_on_development_server',
+  'rewards_not_taken',
   'rewards_without_receiver',
   'receiver_is_slow',
 ] as const;

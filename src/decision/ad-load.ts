@@ -23,8 +23,8 @@ export interface AdLoad {
   waitMs(placement: string, segments?: readonly string[], format?: Format): number;
   /** The placement’s format, if the service has told it. */
   formatOf(placement: string): Format | undefined;
-  /** The session, as ad requests report it. */
-  session(): PlayerSession;
+  /** The session, as a request for the player’s ad reports it. */
+  session(userRef?: string): PlayerSession;
   /** Learns from a response. */
   learn(decision: Decision): void;
   /** Prepares for the ad’s impression. */
@@ -66,6 +66,10 @@ interface Memory {
   formats: Record<string, Format>;
   /** How long each format has to wait, as far as the service knows from the player’s other devices. */
   waits: Partial<Record<Format, number>>;
+  /** Checksums of the players that the game has named within a day. */
+  players: number[];
+  /** How long ago the first of them was named. */
+  named: number;
 }
 
 /** A session ends when the player has been away for this long. */
@@ -76,9 +80,21 @@ const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 /** As many ads as a request may report. */
 const maxAds = 100;
+/** As many players as a request may report. */
+const maxPlayers = 10;
 
 const isMemory = (value: unknown): value is Memory =>
-  hasShape(value, { at: 0, age: 0, away: 0, ads: [], limits: {}, formats: {}, waits: {} }) &&
+  hasShape(value, {
+    at: 0,
+    age: 0,
+    away: 0,
+    ads: [],
+    limits: {},
+    formats: {},
+    waits: {},
+    named: 0,
+  }) &&
+  Array.isArray((value as Memory).players) &&
   hasShape((value as Memory).limits, { version: '', rules: [] }) &&
   // The service would refuse every request with an ad that says less.
   (value as Memory).ads.every((ad) => hasShape(ad, { id: '', format: '', placement: '', ago: 0 }));
@@ -106,6 +122,10 @@ function findRuleWaitMs(rule: AdLimit, ads: readonly SeenAd[], ageMs: number): n
 const isFor = ({ formats, placements = [] }: AdLimit, placement: string, format: Format): boolean =>
   formats.includes(format) && (placements.length === 0 || placements.includes(placement));
 
+/** Tells players apart without storing their references. */
+const checksum = (text: string): number =>
+  Array.from(text).reduce((sum, letter) => (Math.imul(sum, 31) + letter.charCodeAt(0)) | 0, 0);
+
 /** Creates the {@link AdLoad}, and continues the session or starts a new one. */
 export function createAdLoad(deps: AdLoadDeps): AdLoad {
   const { clock, lifecycle, name } = deps;
@@ -117,6 +137,8 @@ export function createAdLoad(deps: AdLoadDeps): AdLoad {
     limits: { version: '', rules: [] },
     formats: {},
     waits: {},
+    players: [],
+    named: 0,
   };
   let elapsedMs = startStopwatch(clock);
   /** The stored text, as this page last read or wrote it. */
@@ -148,7 +170,7 @@ export function createAdLoad(deps: AdLoadDeps): AdLoad {
 
   function save(change: Partial<Memory>): void {
     const ads = listAds();
-    const { age, away, waits } = memory;
+    const { age, away, named, waits } = memory;
     const passedMs = elapsedMs();
     const left = Object.entries(waits).map(([format, waitMs]) => [format, waitMs - passedMs]);
     elapsedMs = startStopwatch(clock);
@@ -157,6 +179,7 @@ export function createAdLoad(deps: AdLoadDeps): AdLoad {
       at: clock.now(),
       age: age + passedMs,
       away: away + passedMs,
+      named: named + passedMs,
       ads,
       waits: Object.fromEntries(left) as Memory['waits'],
       ...change,
@@ -182,6 +205,17 @@ export function createAdLoad(deps: AdLoadDeps): AdLoad {
     // After sleep, the next beat may be a minute away.
     if (lifecycle.isVisible() && load().away + elapsedMs() >= beatMs) touch();
     return load();
+  }
+  /** Remembers the player, and returns how many the game has named within a day. */
+  function countPlayers(userRef: string): number {
+    const player = checksum(userRef);
+    const known = load().named + elapsedMs() < dayMs ? memory.players : [];
+    if (!known.includes(player))
+      save({
+        players: known.concat(player).slice(-maxPlayers),
+        ...(!known.length && { named: 0 }),
+      });
+    return Math.min(memory.players.length, maxPlayers);
   }
   const stopListening = lifecycle.onTransition((pageTransition) => {
     if (/^(visible|hidden|returned)$/.test(pageTransition)) touch();
@@ -209,12 +243,13 @@ export function createAdLoad(deps: AdLoadDeps): AdLoad {
       return Math.max(0, ...known.filter((waitMs) => !Number.isNaN(waitMs)));
     },
     formatOf: (placement) => load().formats[placement],
-    session() {
+    session(userRef) {
       const { age, limits } = current();
       const toSeconds = (ms: number): number =>
         Math.round(Math.min(Math.max(ms, 0), 7 * dayMs)) / 1_000;
       return {
         age_s: toSeconds(age + elapsedMs()),
+        ...(userRef !== undefined && { players: countPlayers(userRef) }),
         ...(limits.version && {
           rules_version: limits.version,
           ads: listAds().map(({ ago, ...ad }) => ({ ...ad, ago_s: toSeconds(ago) })),

@@ -127,7 +127,7 @@ export async function requestAd(
   const userToken = profile.user.childDirected ? undefined : tokenResult.userToken;
   const hold = deps.findHold(placement, options);
   if (hold) return hold;
-  const session = deps.adLoad.session();
+  const session = deps.adLoad.session(profile.user.userRef);
   const request = buildRequestBody(placement, deps.locale, profile, options, userToken, session);
   // The decision's age is measured from the request, because the device may sleep while waiting for the response.
   const ageMs = startStopwatch(deps.clock);

@@ -55,6 +55,8 @@ export interface Rewards {
    * Reads the ledger again. Call it after other code has written to the ledger, or when the player has been identified.
    */
   refresh(): Promise<void>;
+  /** Returns how many earned rewards have waited for a minute, because the game doesn’t take them. */
+  countWaiting(): number;
   diagnostics(): RewardDiagnostics;
   destroy(): void;
 }
@@ -87,6 +89,8 @@ export interface RewardsDeps {
 
 /** How long entries are kept for support requests, in milliseconds. The longest late window is 7 days. */
 const retentionMs = 30 * 86_400_000;
+/** How long a reward may take to reach the game until it counts as waiting, in milliseconds. */
+const waitingAfterMs = 60_000;
 
 /** Creates the {@link Rewards} for this device, and resumes rewards that an earlier page load left unfinished. */
 export function createRewards(deps: RewardsDeps): Rewards {
@@ -244,6 +248,14 @@ export function createRewards(deps: RewardsDeps): Rewards {
       return () => {
         if (handler === next) handler = undefined;
       };
+    },
+    countWaiting() {
+      const latest = clock.now() - waitingAfterMs;
+      return getPlayerEntries().filter(
+        // The service has credited what belongs in the wallet.
+        (entry) =>
+          isDue(entry) && entry.reward.credit !== 'wallet' && (entry.earnedAt ?? 0) < latest,
+      ).length;
     },
     diagnostics: () => ({
       pending: pending().length,

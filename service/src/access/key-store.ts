@@ -1,12 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { ApiKey } from '@trueward/protocol/wire';
-import type { Logger } from 'pino';
-import { type Clock, formatInstant } from '../platform/time.ts';
+import type { Clock } from '../platform/time.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { AuditLog } from '../store/audit-log.ts';
 import type { Database, Queries, Scope } from '../store/database.ts';
-import { isMisplaced } from './misplaced-key.ts';
+import { maxOriginLength } from './key-usage.ts';
 import type { Environment, KeyKind, KeyPrincipal } from './principal.ts';
 
 /** The information encoded in a key. */
@@ -242,74 +241,6 @@ export async function revokeKey(
       WHERE account_id = $1 AND environment = $2 AND id = $3`,
     [scope.accountId, scope.environment, id, new Date(atMs)],
   );
-}
-
-/**
- * Records when keys were last used. Writes the times to the database in batches, because a write per request would cost
- * more than the request itself.
- */
-interface KeyUsage {
-  /** @param origin the origin of the page that sent the key, if a page did */
-  touch(principal: KeyPrincipal, origin?: string): void;
-  /** Flushes the remaining times. */
-  stop(): Promise<void>;
-}
-
-interface LastUse {
-  accountId: string;
-  atMs: number;
-  /** The origin that was looked at last, because most requests of a key come from the same site. */
-  checkedOrigin?: string;
-  /** An origin on which the key doesn't belong. */
-  misplacedOrigin?: string;
-}
-
-const flushIntervalMs = 10_000;
-/** Maximum length of a recorded origin, in characters. */
-const maxOriginLength = 260;
-
-export function startKeyUsage(database: Database, clock: Clock, log: Logger): KeyUsage {
-  let lastUses = new Map<string, LastUse>();
-
-  const flush = async (): Promise<void> => {
-    if (lastUses.size === 0) return;
-    const rows = [...lastUses].map(([id, { accountId, atMs, misplacedOrigin }]) => ({
-      account_id: accountId,
-      id,
-      at: formatInstant(atMs),
-      origin: misplacedOrigin,
-    }));
-    lastUses = new Map();
-    await database.query(
-      `UPDATE keys SET last_used_at = row.at,
-          misplaced_at = CASE WHEN row.origin IS NULL THEN misplaced_at ELSE row.at END,
-          misplaced_origin = coalesce(row.origin, misplaced_origin)
-        FROM jsonb_to_recordset($1::text::jsonb) AS row(account_id text, id text, at timestamptz, origin text)
-        WHERE keys.account_id = row.account_id AND keys.id = row.id`,
-      [JSON.stringify(rows)],
-    );
-  };
-  const flushOrLog = () =>
-    flush().catch((error: unknown) => log.warn({ err: error }, 'could not record key usage'));
-  const timer = setInterval(() => void flushOrLog(), flushIntervalMs);
-  timer.unref();
-
-  return {
-    touch({ accountId, keyId, kind, environment }, origin) {
-      const lastUse: LastUse = lastUses.get(keyId) ?? { accountId, atMs: 0 };
-      lastUse.atMs = clock.nowMs();
-      if (origin !== undefined && kind === 'pk' && lastUse.checkedOrigin !== origin) {
-        lastUse.checkedOrigin = origin;
-        if (isMisplaced(environment, origin))
-          lastUse.misplacedOrigin = origin.slice(0, maxOriginLength);
-      }
-      lastUses.set(keyId, lastUse);
-    },
-    async stop() {
-      clearInterval(timer);
-      await flushOrLog();
-    },
-  };
 }
 
 /** Minimum time between two audit records for the same leaked key. */

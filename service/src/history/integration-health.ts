@@ -1,4 +1,5 @@
 import type { Mistake } from '@trueward/protocol/wire';
+import type { PlayerFindings, Share } from '../access/player-use.ts';
 import { firstIdAt } from '../platform/ids.ts';
 import type { Environment } from '../access/principal.ts';
 import type { Queries, Scope } from '../store/database.ts';
@@ -20,6 +21,12 @@ export interface IntegrationFacts {
   rewardReceivers: number;
   /** Publishable keys used on pages that belong to the other environment. */
   misplacedKeys: readonly { environment: Environment; key: string; origin: string }[];
+  /** The most devices that one of the most frequent players was seen on. 0 if it is a usual number. */
+  devicesPerPlayer: number;
+  /** Ad requests by devices that have named many players within a day. */
+  manyPlayersPerDevice?: Share | undefined;
+  /** Ad requests by devices on which earned rewards wait for the game. */
+  waitingRewards?: Share | undefined;
   /** Deliveries that have waited for more than {@link slowAfterMs}. */
   late: number;
 }
@@ -35,6 +42,9 @@ const minCompleted = 20;
 const minDecisions = 200;
 const guide = 'docs/test-your-integration.md#what-the-service-notices';
 
+/** Reasons without a rule of their own that have a cause in the game or its settings if there are many. */
+const otherReasons = ['frequency_capped', 'late', 'watched_too_little', 'invalid_traffic'];
+
 type Rule = (facts: IntegrationFacts) => Omit<Mistake, 'guide'> | undefined;
 
 /** Whether a share of the completed ads is so large that players can hardly be the cause. */
@@ -47,8 +57,13 @@ function stands(facts: IntegrationFacts, reason: string, share: number): string 
 /** The rules, the gravest first. */
 const rules: readonly Rule[] = [
   (facts) => {
-    const evidence = stands(facts, 'overlapping_watch', 0.1);
-    return evidence === undefined
+    const overlaps = stands(facts, 'overlapping_watch', 0.1);
+    const devices =
+      facts.devicesPerPlayer > 0
+        ? `One user_ref was used on ${facts.devicesPerPlayer} devices.`
+        : undefined;
+    const evidence = [devices, overlaps].filter((text) => text !== undefined).join(' ');
+    return evidence === ''
       ? undefined
       : {
           name: 'shared_user_ref',
@@ -57,15 +72,18 @@ const rules: readonly Rule[] = [
             'Several players seem to share one user_ref, such as the one of an example. Pass your own id of each player, or leave it out.',
         };
   },
-  ({ decisions, players }) =>
-    decisions >= minDecisions && players >= decisions * 0.95
-      ? {
-          name: 'new_user_ref_each_time',
-          evidence: `${decisions} decisions in the last day name ${players} different players.`,
-          remedy:
-            'Each ad seems to have a new user_ref, so caps and cooldowns never apply. Keep a player’s id between page loads.',
-        }
-      : undefined,
+  ({ decisions, players, manyPlayersPerDevice: share }) => {
+    const isNewEachTime = decisions >= minDecisions && players >= decisions * 0.95;
+    if (!isNewEachTime && !share) return undefined;
+    return {
+      name: 'new_user_ref_each_time',
+      evidence: share
+        ? `${share.count} of ${share.of} ad requests came from devices that had named three or more players within a day.`
+        : `${decisions} decisions in the last day name ${players} different players.`,
+      remedy:
+        'A player seems to get a new user_ref each time, so caps and cooldowns never apply. Keep a player’s id between page loads.',
+    };
+  },
   ({ unpaidPlacements }) =>
     unpaidPlacements.length > 0
       ? {
@@ -96,6 +114,17 @@ const rules: readonly Rule[] = [
             'The ads are watched, but not seen. Look for something that covers or hides the ad, such as the game’s canvas or a full-screen element.',
         };
   },
+  (facts) => {
+    const [evidence] = otherReasons.flatMap((reason) => stands(facts, reason, 0.2) ?? []);
+    return evidence === undefined
+      ? undefined
+      : {
+          name: 'rewards_denied',
+          evidence,
+          remedy:
+            'So many are rarely the players’ doing. Look up the reason in the guide to rewards, and look at one of these decisions in the panel.',
+        };
+  },
   ({ misplacedKeys: [first] }) => {
     if (first === undefined) return undefined;
     const { environment, key, origin } = first;
@@ -113,6 +142,15 @@ const rules: readonly Rule[] = [
             'Test ads count as real ones, in reports and caps. Use a sandbox key while you develop, and leave your own machine out of the live key’s allowed origins.',
         };
   },
+  ({ waitingRewards: share, rewardReceivers }) =>
+    share && rewardReceivers === 0
+      ? {
+          name: 'rewards_not_taken',
+          evidence: `${share.count} of ${share.of} ad requests came from devices on which earned rewards have waited for the game for more than a minute.`,
+          remedy:
+            "Add a handler with `ads.on('reward', …)` when the game starts, and make sure that it doesn’t fail.",
+        }
+      : undefined,
   ({ earned, rewardReceivers }) =>
     earned > 0 && rewardReceivers === 0
       ? {
@@ -149,6 +187,7 @@ interface Row {
   unpaidPlacements: string[] | null;
   rewardReceivers: number;
   misplacedKeys: IntegrationFacts['misplacedKeys'] | null;
+  findings: PlayerFindings[] | null;
   late: number;
 }
 
@@ -178,6 +217,7 @@ export async function readIntegrationFacts(
           (SELECT jsonb_agg(jsonb_build_object('environment', environment, 'key', coalesce(name, id), 'origin', misplaced_origin)
               ORDER BY misplaced_at DESC)
             FROM keys WHERE account_id = $1 AND environment = $2 AND misplaced_at >= $5 AND revoked_at IS NULL) AS "misplacedKeys",
+          (SELECT jsonb_agg(findings) FROM keys WHERE account_id = $1 AND environment = $2 AND findings <> '{}' AND revoked_at IS NULL) AS findings,
           (SELECT count(*)::bigint FROM (SELECT FROM delivery_queue
             WHERE account_id = $1 AND environment = $2 AND created_at < $4::timestamptz LIMIT 1000) AS waiting) AS late
         FROM recent`,
@@ -189,7 +229,19 @@ export async function readIntegrationFacts(
       new Date(nowMs - dayMs),
     ],
   );
+  const findings = row?.findings ?? [];
+  /** Returns the finding of the key with the most, if it is from the last day. */
+  const findLatest = <T extends { atMs: number; count: number }>(
+    pick: (key: PlayerFindings) => T | undefined,
+  ): T | undefined =>
+    findings
+      .flatMap((key) => pick(key) ?? [])
+      .filter(({ atMs }) => atMs >= nowMs - dayMs)
+      .toSorted((a, b) => b.count - a.count)[0];
   return {
+    devicesPerPlayer: findLatest(({ devicesPerPlayer }) => devicesPerPlayer)?.count ?? 0,
+    manyPlayersPerDevice: findLatest(({ manyPlayersPerDevice }) => manyPlayersPerDevice),
+    waitingRewards: findLatest(({ waitingRewards }) => waitingRewards),
     decisions: row?.decisions ?? 0,
     players: row?.players ?? 0,
     completed: row?.completed ?? 0,

@@ -16,6 +16,7 @@ import type { DecisionTokens } from '../decision/token.ts';
 import type { RecordDropped } from '../reward/dropped-events.ts';
 import type { IngestEvents } from '../reward/ingest-events.ts';
 import type { KeyManager } from '../access/key-manager.ts';
+import type { PlayerSighting } from '../access/player-use.ts';
 import type { KeyPrincipal } from '../access/principal.ts';
 import { readServiceSecret, type SecretBox } from '../access/secret-box.ts';
 import { createPlayerTokens } from '../access/player-tokens.ts';
@@ -118,6 +119,8 @@ interface AppDeps {
   runOperation: RunOperation;
   /** Called for every request with a valid key. */
   onUse(principal: KeyPrincipal, origin: string | undefined): void;
+  /** Called for every request for an ad with a key. */
+  onPlayer(principal: KeyPrincipal, sighting: PlayerSighting): void;
   /** Called when a web page sends a secret key. Resolves to whether that was news. */
   onLeak(principal: KeyPrincipal, origin: string, requestId: string): Promise<boolean>;
   limiter: RateLimiter;

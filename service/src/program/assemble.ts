@@ -1,4 +1,5 @@
-import { startKeyUsage, createLeakRecorder } from '../access/key-store.ts';
+import { createLeakRecorder } from '../access/key-store.ts';
+import { startKeyUsage } from '../access/key-usage.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -266,6 +267,7 @@ async function wire(
     metricsToken: config.metricsToken,
     tracing,
     onUse: keyUse.touch,
+    onPlayer: keyUse.note,
     onLeak: createLeakRecorder(database, audit, clock),
     trustedProxies: config.trustedProxies,
     country: createCountry(config.countryHeader, config.trustedProxies),

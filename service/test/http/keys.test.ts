@@ -2,7 +2,7 @@ import type { ApiKey, AuditEntry, MistakeList, Problem } from '@trueward/protoco
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pino } from 'pino';
 import { parseKey } from '../../../src/platform/key-format.ts';
-import { startKeyUsage } from '../../src/access/key-store.ts';
+import { startKeyUsage } from '../../src/access/key-usage.ts';
 import type { Environment, KeyKind } from '../../src/access/principal.ts';
 import { systemClock } from '../../src/platform/time.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
@@ -204,6 +204,11 @@ test('when a key was used last, and on which wrong site, is recorded for this ke
   touch(goodKey, 'sandbox', 'pk', 'http://localhost:5173');
   touch(serverKey, 'sandbox', 'sk', 'https://game.example');
   touch(liveKey, 'live', 'pk', 'http://localhost:5173');
+  for (let index = 0; index < 12; index += 1)
+    usage.note(
+      { accountId, environment: 'live', kind: 'pk', keyId: liveKey.id, allowedOrigins: ['*'] },
+      { userRef: 'guest', device: `phone ${index}`, playersOnDevice: 4, waitingRewards: 1 },
+    );
   await usage.stop();
 
   const readLastUse = async (reader: Client, { id }: ApiKey) =>
@@ -219,6 +224,9 @@ test('when a key was used last, and on which wrong site, is recorded for this ke
     `sandbox_key_on_public_site: The sandbox key ${sandboxKey.name} is used on https://game.example.`,
   ]);
   expect(await readMistakes(live)).toEqual([
+    'shared_user_ref: One user_ref was used on 12 devices. 0 decisions name 0 players.',
+    'new_user_ref_each_time: 12 of 12 ad requests came from devices that had named three or more players within a day.',
     `live_key_on_development_server: The live key ${liveKey.name} is used on http://localhost:5173.`,
+    'rewards_not_taken: 12 of 12 ad requests came from devices on which earned rewards have waited for the game for more than a minute.',
   ]);
 });

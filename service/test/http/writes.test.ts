@@ -3,12 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMac } from '../../src/access/secret-box.ts';
 import { createPlayerTokens } from '../../src/access/player-tokens.ts';
 import { createSessions, hashToken } from '../../src/access/sessions.ts';
-import {
-  createLeakRecorder,
-  revokeKey,
-  startKeyUsage,
-  updateKey,
-} from '../../src/access/key-store.ts';
+import { createLeakRecorder, revokeKey, updateKey } from '../../src/access/key-store.ts';
+import { startKeyUsage } from '../../src/access/key-usage.ts';
 import { deleteUser, updateUser, type User } from '../../src/access/user.ts';
 import { startLastOffers } from '../../src/demand/intake/last-offers.ts';
 import { claimChore } from '../../src/history/claim-chore.ts';

@@ -10,6 +10,7 @@ const healthy: IntegrationFacts = {
   unpaidPlacements: [],
   rewardReceivers: 1,
   misplacedKeys: [],
+  devicesPerPlayer: 0,
   late: 0,
 };
 const without = (reason: string, count: number, completed = 100) => ({
@@ -20,6 +21,15 @@ const without = (reason: string, count: number, completed = 100) => ({
 test.each<[string, Partial<IntegrationFacts>, Partial<IntegrationFacts>]>([
   ['shared_user_ref', without('overlapping_watch', 10), without('overlapping_watch', 9)],
   ['shared_user_ref', without('overlapping_watch', 2, 20), without('overlapping_watch', 19, 19)],
+  ['shared_user_ref', { devicesPerPlayer: 10 }, { devicesPerPlayer: 0 }],
+  ['new_user_ref_each_time', { manyPlayersPerDevice: { atMs: 1, count: 10, of: 50 } }, {}],
+  [
+    'rewards_not_taken',
+    { waitingRewards: { atMs: 1, count: 10, of: 50 }, rewardReceivers: 0, earned: 0 },
+    { waitingRewards: { atMs: 1, count: 10, of: 50 } },
+  ],
+  ['rewards_denied', without('late', 20), without('late', 19)],
+  ['rewards_denied', without('frequency_capped', 20), without('killed', 100)],
   ['new_user_ref_each_time', { decisions: 200, players: 190 }, { decisions: 200, players: 189 }],
   ['new_user_ref_each_time', { decisions: 200, players: 200 }, { decisions: 199, players: 199 }],
   ['placement_without_reward', { unpaidPlacements: ['lobby'] }, { unpaidPlacements: [] }],

@@ -35,7 +35,7 @@ function openPage(
     isReachable?: boolean;
     adFree?: string[];
     isConsentKnown?: boolean;
-    user?: { childDirected?: boolean; segments?: string[] };
+    user?: { childDirected?: boolean; segments?: string[]; userRef?: string };
     answer?: Partial<Decision>;
   } = {},
 ) {
@@ -156,6 +156,25 @@ test('requests report the session, and its ads only if there are rules', async (
       ads: [{ id: 'dec_1', format: 'interstitial', placement: 'level-end', ago_s: 120 }],
     },
   ]);
+});
+
+test('requests say how many players the device has named within a day', async () => {
+  const clock = createManualClock();
+  const storage = createStorage();
+  const name = async (userRef: string): Promise<number | undefined> => {
+    const { adLoad, requests, show } = openPage(clock, storage, { user: { userRef } });
+    await show('revive');
+    adLoad.destroy();
+    return requests[0]?.session?.players;
+  };
+  expect([await name('ann'), await name('ann'), await name('ben'), await name('ann')]).toEqual([
+    1, 1, 2, 2,
+  ]);
+  for (let index = 0; index < 20; index += 1) await name(`guest-${index}`);
+  expect(await name('guest-20')).toBe(10);
+  await clock.advance(86_400_000);
+  expect(await name('ann')).toBe(1);
+  expect([...storage.stored.values()].join('')).not.toContain('ann');
 });
 
 test('an impression counts once, and for a day', async () => {

@@ -8,12 +8,14 @@ const refetchInterval = 60_000;
 
 const titles: Record<Mistake['name'], string> = {
   shared_user_ref: 'Players share a reference',
-  new_user_ref_each_time: 'Every ad has a new player',
+  new_user_ref_each_time: 'Players get new references',
   placement_without_reward: 'A placement pays nothing',
   impossible_timing: 'Ads end too early',
   ads_not_visible: 'Ads are not visible',
+  rewards_denied: 'Many rewards are denied',
   sandbox_key_on_public_site: 'A sandbox key is on a public site',
   live_key_on_development_server: 'A live key is on a development server',
+  rewards_not_taken: 'The game doesn’t take rewards',
   rewards_without_receiver: 'No webhook receives rewards',
   receiver_is_slow: 'A webhook is slow',
 };
@@ -25,10 +27,10 @@ export function Mistakes() {
   return (
     <PanelCard title="Integration">
       <Box sx={{ display: 'grid', gap: 1 }}>
-        {data.data.map(({ name, evidence, remedy }) => (
+        {data.data.map(({ name, evidence, remedy, guide }) => (
           <Alert key={name} severity="warning">
             <AlertTitle>{titles[name]}</AlertTitle>
-            <TextWithCode text={`${evidence} ${remedy}`} />
+            <TextWithCode text={`${evidence} ${remedy} See \`${guide}\`.`} />
           </Alert>
         ))}
       </Box>

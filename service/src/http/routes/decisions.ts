@@ -10,7 +10,8 @@ import { isBot } from '../../reward/ingest-events.ts';
 import type { SecretBox } from '../../access/secret-box.ts';
 import type { Clock } from '../../platform/time.ts';
 import type { Database } from '../../store/database.ts';
-import type { Principal } from '../../access/principal.ts';
+import type { PlayerSighting } from '../../access/player-use.ts';
+import type { KeyPrincipal, Principal } from '../../access/principal.ts';
 import type { WalletService } from '../../wallet/wallet-service.ts';
 import { linkSignal } from '../../platform/bounded-request.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
@@ -20,7 +21,7 @@ import {
   identifyPlayer,
   type IdentifyToken,
 } from '../authentication/identify-player.ts';
-import type { RateLimiter } from '../limits/rate-limits.ts';
+import { ipGroup, type RateLimiter } from '../limits/rate-limits.ts';
 import { findClosestName } from '../../platform/closest-name.ts';
 import { writeHeaders } from '../openapi.ts';
 import { runOnceDetached } from '../operations.ts';
@@ -37,6 +38,8 @@ interface Deps {
   wallets: Pick<WalletService, 'hasActive'>;
   limiter: RateLimiter;
   country: Pick<Country, 'read'>;
+  /** Called for every request with a key. */
+  onPlayer(principal: KeyPrincipal, sighting: PlayerSighting): void;
   /** What is told to developers, in the sandbox. */
   latestMistakes: LatestMistakes;
   /** Aborts when the service stops. */
@@ -104,7 +107,7 @@ async function handleDecisionRequest(
   request: Request,
   reply: FastifyReply,
 ): Promise<Decision> {
-  const { configuration, makeDecision, identifyToken, limiter, country, stopping } = deps;
+  const { configuration, makeDecision, identifyToken, limiter, country, onPlayer, stopping } = deps;
   const { body } = request;
   const principal = getPrincipal(request);
   if (body.device !== undefined) checkDevice(principal, body.device);
@@ -133,6 +136,15 @@ async function handleDecisionRequest(
   if (body.simulate === 'error')
     throw new ProblemError('simulated_error', 'The error is simulated, as requested.');
   const client = describeClient(country, principal, request);
+  if (principal.kind !== 'session') {
+    const { user_ref: userRef, session } = identifiedRequest;
+    onPlayer(principal, {
+      userRef,
+      device: client.ip && `${ipGroup(client.ip)} ${client.userAgent}`,
+      playersOnDevice: session?.players,
+      waitingRewards: session && (session.waiting_rewards ?? 0),
+    });
+  }
   const types = findFreeingTypes(entry.adRules, body.segments);
   const adFree =
     types.length > 0 && (await hasActive(deps, principal, identifiedRequest, types))

@@ -278,11 +278,11 @@ async function checkIntegrations(database: Queries, nowMs: number): Promise<Find
   );
   const findings: Finding[] = [];
   for (const scope of scopes)
-    for (const { name, evidence, remedy } of findMistakes(
+    for (const { name, evidence, remedy, guide } of findMistakes(
       await readIntegrationFacts(database, scope, nowMs),
     ))
       findings.push(
-        warn(`${scope.accountId}, ${scope.environment}: ${name}: ${evidence} ${remedy}`),
+        warn(`${scope.accountId}, ${scope.environment}: ${name}: ${evidence} ${remedy} (${guide})`),
       );
   return findings.length > 0 ? findings : [ok('no mistakes in the integrations stand out')];
 }

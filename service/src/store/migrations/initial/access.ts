@@ -2,6 +2,7 @@
 export const access = [
   // `game_id` is the part of a publishable key that stays when the key is rolled. Null for secret keys.
   // `misplaced_at` and `misplaced_origin`: the last use on a page that belongs to the other environment.
+  // `findings`: what stood out in how the game names its players, and when it did last.
   // `rate_limit` is the key's own limit, such as `{"per_s": 100, "burst": 500}`.
   `CREATE TABLE keys (
     account_id text NOT NULL,
@@ -22,6 +23,7 @@ export const access = [
     publishable_text text,
     misplaced_at timestamptz,
     misplaced_origin text,
+    findings jsonb NOT NULL DEFAULT '{}',
     PRIMARY KEY (account_id, id))`,
 
   // Secrets of the service and its webhooks, encrypted with the master key.
