@@ -78,26 +78,25 @@ const sessionGapMs = 1_800_000;
 const beatMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
-/** As many ads as a request may report. */
+/** As many ads as a rule may count, and as a request may report. */
 const maxAds = 100;
 /** As many players as a request may report. */
 const maxPlayers = 10;
 
-const isMemory = (value: unknown): value is Memory =>
-  hasShape(value, {
-    at: 0,
-    age: 0,
-    away: 0,
-    ads: [],
-    limits: {},
-    formats: {},
-    waits: {},
-    named: 0,
-  }) &&
-  Array.isArray((value as Memory).players) &&
-  hasShape((value as Memory).limits, { version: '', rules: [] }) &&
-  // The service would refuse every request with an ad that says less.
-  (value as Memory).ads.every((ad) => hasShape(ad, { id: '', format: '', placement: '', ago: 0 }));
+/** Whether the stored value can be used. The page may have changed it, but it holds no ad back for ever. */
+function isMemory(value: unknown): value is Memory {
+  const shape = { at: 0, age: 0, away: 0, ads: [], limits: {}, formats: {}, waits: {}, named: 0 };
+  if (!hasShape(value, shape)) return false;
+  const { ads, age, limits, players, waits } = value as Memory;
+  return (
+    age >= 0 &&
+    Array.isArray(players) &&
+    hasShape(limits, { version: '', rules: [] }) &&
+    Object.values(waits).every((waitMs) => waitMs <= dayMs) &&
+    // The service would refuse every request with an ad that says less.
+    ads.every((ad) => hasShape(ad, { id: '', format: '', placement: '', ago: 0 }) && ad.ago >= 0)
+  );
+}
 
 /** Returns how long a rule holds an ad back, in milliseconds. */
 function findRuleWaitMs(rule: AdLimit, ads: readonly SeenAd[], ageMs: number): number {
@@ -165,8 +164,7 @@ export function createAdLoad(deps: AdLoadDeps): AdLoad {
   const listAds = (): SeenAd[] =>
     load()
       .ads.map((ad) => ({ ...ad, ago: ad.ago + elapsedMs() }))
-      .filter(({ ago }) => ago < dayMs)
-      .slice(-maxAds);
+      .filter(({ ago }) => ago < dayMs);
 
   function save(change: Partial<Memory>): void {
     const ads = listAds();
@@ -186,8 +184,12 @@ export function createAdLoad(deps: AdLoadDeps): AdLoad {
     };
     // The page may have another instance by now, whose memory is newer.
     if (ended || !deps.isConsentKnown()) return;
-    const next = (text = toJson(memory));
-    attempt(() => deps.storage().setItem(name, next));
+    const next = toJson(memory);
+    attempt(() => {
+      deps.storage().setItem(name, next);
+      // If the storage is full, it still contains what this page has read already.
+      text = next;
+    });
   }
 
   /** Records that the player is here. */
@@ -252,7 +254,9 @@ export function createAdLoad(deps: AdLoadDeps): AdLoad {
         ...(userRef !== undefined && { players: countPlayers(userRef) }),
         ...(limits.version && {
           rules_version: limits.version,
-          ads: listAds().map(({ ago, ...ad }) => ({ ...ad, ago_s: toSeconds(ago) })),
+          ads: listAds()
+            .slice(-maxAds)
+            .map(({ ago, ...ad }) => ({ ...ad, ago_s: toSeconds(ago) })),
         }),
       };
     },
@@ -274,7 +278,10 @@ export function createAdLoad(deps: AdLoadDeps): AdLoad {
     onImpression(decisionId) {
       const ad = taken.get(decisionId);
       if (!ad || !taken.delete(decisionId)) return;
-      save({ ads: listAds().concat(ad) });
+      const ads = listAds();
+      // Many banners must not displace the few interstitials of the day.
+      const [oldest] = ads.filter(({ format }) => format === ad.format).slice(0, 1 - maxAds);
+      save({ ads: ads.filter((other) => other !== oldest).concat(ad) });
     },
     forgetPlayer() {
       load();

@@ -110,6 +110,44 @@ test('a session’s end has no time, and a rule for some placements none that is
   expect([...findNextTimes(rules, visit, [], nowMs)]).toEqual([['banner', nowMs + 30_000]]);
 });
 
+test.each([
+  [30, 90],
+  [90, 30],
+])(
+  'a rule for any format (%s s) and one for interstitials (%s s) both apply, in any order',
+  (anyGapS, ownGapS) => {
+    const given: AdRuleRequest[] = [
+      { formats: ['rewarded', 'interstitial', 'banner'], gap_s: anyGapS },
+      { formats: ['interstitial'], gap_s: ownGapS },
+    ];
+    for (const order of [given, given.toReversed()]) {
+      const rules = compileAdRules(createRules(...order));
+      const visit = joinVisit('interstitial', { age_s: 60 }, [seen(10)], nowMs);
+      expect(findHold(rules.general.interstitial, visit, [], nowMs)).toMatchObject({
+        rule: { gap_s: 90 },
+        endMs: nowMs + 80_000,
+      });
+      const times = findNextTimes(rules, visit, [], nowMs);
+      expect([times.get('interstitial'), times.get('banner')]).toEqual([
+        nowMs + 80_000,
+        nowMs + (anyGapS - 10) * 1_000,
+      ]);
+    }
+  },
+);
+
+test.each<[SeenAd['format'], number, number | undefined]>([
+  ['interstitial', 0, 60_000],
+  ['interstitial', 59.5, 500],
+  ['interstitial', 60, undefined],
+  ['banner', 20, 40_000],
+])('for a %s, a session that is %s s old has to wait for %s ms', (format, ageS, waitMs) => {
+  const rules = createRules({ formats: ['interstitial', 'banner'], first_after_s: 60 });
+  const visit = joinVisit(format, { age_s: ageS }, [], nowMs);
+  const endMs = findHold(rules, visit, [], nowMs)?.endMs;
+  expect(endMs === undefined ? endMs : endMs - nowMs).toBe(waitMs);
+});
+
 test.each<[string[], boolean]>([
   [[], false],
   [['old'], false],

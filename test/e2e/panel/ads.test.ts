@@ -94,6 +94,10 @@ test('an empty environment leads to its first ad, step by step', async () => {
   await page.reload();
   await page.getByRole('link', { name: 'Set up your first ad' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('revive');
+  // An interstitial would come with ad rules.
+  await chooseOption(page, 'Format', 'interstitial');
+  await page.getByRole('switch', { name: 'Add the recommended ad rules' }).waitFor();
+  await chooseOption(page, 'Format', 'rewarded');
   await page.getByLabel('Reward amount').fill('25');
   await page.getByLabel('Reward type').fill('coins');
   await page.getByRole('button', { name: 'Create placement' }).click();

@@ -128,9 +128,13 @@ for (const viewport of viewports) {
 
 test('the first interstitial placement comes with the recommended ad rules', async () => {
   const page = await site.open('/placements/create');
-  await page.getByRole('textbox', { name: 'Name' }).fill('chapter-end');
+  await page.getByRole('textbox', { name: 'Name' }).fill('level-end');
   await chooseOption(page, 'Format', 'interstitial');
   await page.getByRole('switch', { name: 'Add the recommended ad rules' }).waitFor();
+  // A name that is taken doesn’t add them twice.
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('already exists').first().waitFor();
+  await page.getByRole('textbox', { name: 'Name' }).fill('chapter-end');
   await save(page, 'chapter-end');
   const rules = await fetchList<AdRule>(site.owner, '/v1/ad-rules');
   expect(

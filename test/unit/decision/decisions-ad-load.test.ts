@@ -298,6 +298,13 @@ const stored = {
   formats: { revive: 'rewarded' },
   waits: {},
 };
+const seen = { id: 'dec_1', format: 'rewarded', placement: 'revive', ago: 60_000 };
+/** A rule for rewarded ads that allows one now, unless `change` holds it back. */
+const holdRevive = (change: object) => ({
+  ...stored,
+  limits: { version: '1', rules: [{ formats: ['rewarded'], gap_s: 60 }] },
+  ...change,
+});
 test.each<[string, unknown]>([
   ['no JSON', '{'],
   ['another kind of value', 7],
@@ -323,6 +330,15 @@ test.each<[string, unknown]>([
       ads: [{ id: 'dec_1', format: 'rewarded', placement: 'a', ago: 5, [name]: undefined }],
     },
   ]),
+  ['an ad in the far future', holdRevive({ ads: [{ ...seen, ago: -1e15 }] })],
+  [
+    'a session from the far future',
+    holdRevive({
+      limits: { version: '1', rules: [{ formats: ['rewarded'], first_after_s: 60 }] },
+      age: -1e15,
+    }),
+  ],
+  ['an endless wait', holdRevive({ waits: { rewarded: 1e15 } })],
   ['a rule without formats', { ...stored, limits: { version: '1', rules: [{}] } }],
 ])('storage with %s neither throws nor holds an ad back for ever', async (_, value) => {
   const clock = createManualClock();

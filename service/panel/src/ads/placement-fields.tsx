@@ -1,16 +1,15 @@
 import {
-  BooleanInput,
   FormDataConsumer,
   minValue,
   NumberInput,
   required,
   SelectInput,
   TextInput,
-  useGetList,
 } from 'react-admin';
 import { AdvancedFields } from '../common/advanced-fields.tsx';
 import { makeChoices, statusChoices } from '../common/choices.tsx';
 import { DurationInput } from '../common/duration-input.tsx';
+import { RecommendedRules } from './recommended-rules.tsx';
 
 /** Form fields for a placement. Name and format cannot be changed later, because games depend on them. */
 export const PlacementFields = ({ isNew }: { isNew: boolean }) => (
@@ -48,20 +47,6 @@ export function PlacementBasics({ isNew }: { isNew: boolean }) {
         </FormDataConsumer>
       )}
     </>
-  );
-}
-
-/** Offers the recommended ad rules, unless the environment has rules already. */
-function RecommendedRules() {
-  const { total } = useGetList('ad-rules', { pagination: { page: 1, perPage: 1 } });
-  if (total !== 0) return null;
-  return (
-    <BooleanInput
-      source="add_rules"
-      label="Add the recommended ad rules"
-      helperText="No interstitial in a session’s first minute, 2 minutes between interstitials, and 1 minute after a rewarded ad."
-      defaultValue
-    />
   );
 }
 

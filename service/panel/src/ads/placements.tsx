@@ -1,11 +1,12 @@
 import { Alert } from '@mui/material';
 import type { Placement } from '@trueward/protocol/wire';
-import { DataTable, useDataProvider, useRecordContext } from 'react-admin';
+import { DataTable, useRecordContext } from 'react-admin';
 import { NameColumn, wideOnly } from '../common/columns.tsx';
 import { formatDuration } from '../common/duration.ts';
 import { StatusChip } from '../common/status-chip.tsx';
 import { CreatePage, EditPage, ListPage } from '../resource/resource-pages.tsx';
 import { PlacementFields } from './placement-fields.tsx';
+import { useRecommendedRules } from './recommended-rules.tsx';
 import { usePlacementProblem } from './use-serving.ts';
 
 export function PlacementList() {
@@ -58,20 +59,11 @@ const formatCap = (cap: Placement['frequency_cap']): string =>
   cap ? `${cap.max} per ${formatDuration(cap.per_s * 1_000)}` : 'none';
 
 /** Creates a placement and, with an environment's first interstitial, the ad rules that portals expect. */
-export function PlacementCreate() {
-  const dataProvider = useDataProvider();
-  const addRules = async ({ add_rules: isWanted, ...values }: Record<string, unknown>) => {
-    if (isWanted !== true || values['format'] !== 'interstitial') return values;
-    const { recommendedRules } = await import('../ad-load/to-ad-rule.ts');
-    for (const data of recommendedRules) await dataProvider.create('ad-rules', { data });
-    return values;
-  };
-  return (
-    <CreatePage noun="placement" transform={addRules}>
-      <PlacementFields isNew />
-    </CreatePage>
-  );
-}
+export const PlacementCreate = () => (
+  <CreatePage noun="placement" transform={useRecommendedRules()}>
+    <PlacementFields isNew />
+  </CreatePage>
+);
 
 export const PlacementEdit = () => (
   <EditPage noun="placement">

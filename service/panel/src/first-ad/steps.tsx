@@ -13,6 +13,7 @@ import {
 } from 'react-admin';
 import { AdvertiserFields } from '../ads/advertisers.tsx';
 import { PlacementBasics } from '../ads/placement-fields.tsx';
+import { useRecommendedRules } from '../ads/recommended-rules.tsx';
 import { PanelForm } from '../common/panel-form.tsx';
 import { AdFields } from '../creative/creative-fields.tsx';
 import { OriginsInput } from '../key/key-fields.tsx';
@@ -61,6 +62,7 @@ export const PlacementStep = () => (
     action="Create placement"
     text="A placement is a moment in your game at which an ad can be shown, such as when a run is lost."
     values={{ format: 'rewarded' }}
+    transform={useRecommendedRules()}
   >
     <PlacementBasics isNew />
   </StepForm>

@@ -62,6 +62,8 @@ test.each<[string, unknown]>([
   ['', undefined],
   [' \n', undefined],
   ['{"age_s": 95}', { age_s: 95, ads: [] }],
+  // The body of an ad request, as copied from the network log.
+  ['{"placement": "a", "session": {"age_s": 5, "rules_version": "x"}}', { age_s: 5, ads: [] }],
   [
     '{"age_s": 95, "ads": [{"format": "rewarded", "ago_s": 20}, {"id": "dec_x", "placement": "a"}]}',
     {
@@ -72,10 +74,9 @@ test.each<[string, unknown]>([
       ],
     },
   ],
-  ...['{', 'null', '7', '[]', '{}', '{"age_s": "95"}'].map((text): [string, RegExp] => [
-    text,
-    /Paste the session/,
-  ]),
+  ...['{', 'null', '7', '[]', '{}', '{"age_s": "95"}', '{"session": null}'].map(
+    (text): [string, RegExp] => [text, /Paste the session/],
+  ),
   ...['7', '{}', '[7]', '[null]'].map((ads): [string, RegExp] => [
     `{"age_s": 1, "ads": ${ads}}`,
     /list of ads/,
