@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describeAdRule } from '@trueward/protocol/describe-ad-rule';
 import type { AdLimit, Decision } from '@trueward/protocol/wire';
 import { expect, test } from 'vitest';
@@ -51,6 +52,17 @@ test('the recommended rules keep a minute at the start, two between ads, and one
     'No interstitial in a session’s first 1 minute; at least 2 minutes between interstitials.',
     'At least 1 minute after a rewarded ad, before the next interstitial.',
   ]);
+});
+
+test('the docs page recommends the same rules in the same words, and its session can be pasted', () => {
+  const page = readFileSync('docs/ad-load.md', 'utf8');
+  const rows = [...page.matchAll(/^\| (\S.*?\.) +\| `(\{.*\})` +\|$/gm)].map(([, text, json]) => [
+    text?.replaceAll("'", '’'),
+    JSON.parse(json ?? '') as unknown,
+  ]);
+  expect(rows).toEqual(recommendedRules.map((rule) => [describeAdRule(rule), rule]));
+  const [, session = ''] = /Paste a session.*?```json\n(.*?)```/s.exec(page) ?? [];
+  expect(readSession(session, 'shop')).toEqual(JSON.parse(session));
 });
 
 test('an edited form becomes a rule without what was cleared', () => {
