@@ -117,6 +117,18 @@ test("an approved external ad is served from the service's copy and its trackers
   expect(decisions[0]?.state).toBe('earned');
   await expect.poll(() => countRequests('/brook/complete'), pollOptions).toBe(1);
   expect(countRequests('/brook/impression')).toBe(1);
+
+  // For a player whom an ad rule holds back, no source is called.
+  const { id } = await game.client.manage<{ id: string }>('POST', '/v1/ad-rules', {
+    formats: ['rewarded'],
+    gap_s: 600,
+  });
+  const countCalls = () => origin.requests.filter((path) => path.startsWith('/tag/1')).length;
+  const calls = countCalls();
+  const { body } = await game.requestDecision({ user_ref: `player ${playerCount}` });
+  expect([body.reason, countCalls()]).toEqual(['frequency_capped', calls]);
+  expect(calls).toBeGreaterThan(0);
+  await game.client.manage('DELETE', `/v1/ad-rules/${id}`);
 });
 
 test('an ad is not shown until the service has copied its icon', async () => {

@@ -220,3 +220,12 @@ test('in a browser whose storage has become full, the page still remembers its a
   storage.stored.clear();
   expect(page.waitMs()).toBe(1);
 });
+
+test('a session of more than a week is reported as one of a week, the most that a request may say', () => {
+  const clock = createManualClock();
+  const storage = createStorage();
+  openPage(clock, storage, gap).load.destroy();
+  const memory = JSON.parse(storage.stored.get('game') ?? '') as object;
+  storage.setItem('game', JSON.stringify({ ...memory, age: 8.5 * dayMs }));
+  expect(openPage(clock, storage).load.session().age_s).toBe(604_800);
+});
