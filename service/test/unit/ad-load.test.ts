@@ -143,9 +143,12 @@ test.each<[SeenAd['format'], number, number | undefined]>([
   ['banner', 20, 40_000],
 ])('for a %s, a session that is %s s old has to wait for %s ms', (format, ageS, waitMs) => {
   const rules = createRules({ formats: ['interstitial', 'banner'], first_after_s: 60 });
-  const visit = joinVisit(format, { age_s: ageS }, [], nowMs);
-  const endMs = findHold(rules, visit, [], nowMs)?.endMs;
-  expect(endMs === undefined ? endMs : endMs - nowMs).toBe(waitMs);
+  // A rewarded ad in between changes nothing.
+  for (const ads of [[], [seen(0, 'rewarded')]]) {
+    const visit = joinVisit(format, { age_s: ageS }, ads, nowMs);
+    const endMs = findHold(rules, visit, [], nowMs)?.endMs;
+    expect(endMs === undefined ? endMs : endMs - nowMs).toBe(waitMs);
+  }
 });
 
 test.each<[string[], boolean]>([
