@@ -297,6 +297,8 @@ const stored = {
   limits: { version: '1', rules: [] },
   formats: { revive: 'rewarded' },
   waits: {},
+  players: [],
+  named: 0,
 };
 const seen = { id: 'dec_1', format: 'rewarded', placement: 'revive', ago: 60_000 };
 /** A rule for rewarded ads that allows one now, unless `change` holds it back. */
@@ -305,6 +307,16 @@ const holdRevive = (change: object) => ({
   limits: { version: '1', rules: [{ formats: ['rewarded'], gap_s: 60 }] },
   ...change,
 });
+test('what is stored holds an ad back in the next page', () => {
+  const storage = createStorage();
+  const clock = createManualClock();
+  const memory = { ...holdRevive({ ads: [{ ...seen, ago: 20_000 }] }), at: clock.now() };
+  storage.setItem('game', JSON.stringify(memory));
+  const { decisions } = openPage(clock, storage);
+  const retryAt = new Date(clock.now() + 40_000);
+  expect(decisions.availability('revive')).toMatchObject({ available: false, retryAt });
+});
+
 test.each<[string, unknown]>([
   ['no JSON', '{'],
   ['another kind of value', 7],
