@@ -133,7 +133,10 @@ test('the first interstitial placement comes with the recommended ad rules', asy
   await page.getByRole('switch', { name: 'Add the recommended ad rules' }).waitFor();
   // A name that is taken doesn’t add them twice.
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText(/is taken|already exists/).first().waitFor();
+  await page
+    .getByText(/is taken|already exists/)
+    .first()
+    .waitFor();
   await page.getByRole('textbox', { name: 'Name' }).fill('chapter-end');
   await save(page, 'chapter-end');
   const rules = await fetchList<AdRule>(site.owner, '/v1/ad-rules');
