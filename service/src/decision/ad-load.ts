@@ -149,23 +149,44 @@ export function joinVisit(
 /** Returns when a rule allows the next ad, in Unix milliseconds. `Infinity` means: not in this session. */
 function findEndMs(rule: AdRule, { ads, startedAtMs = -Infinity }: Visit): number {
   const { first_after_s: firstS = 0, gap_s: gapS, gap_after: gapAfter } = rule;
-  // Most requests are a visit's first.
-  if (ads.length === 0) return startedAtMs + firstS * 1_000;
-  const counted = ads.filter((ad) => covers(rule, ad));
-  const precedingAds = gapAfter
-    ? ads.filter(({ format }) => format !== 'banner' && gapAfter.includes(format))
-    : counted;
-  const endOf = (ad: SeenAd | undefined, periodMs: number): number =>
-    ad ? ad.atMs + periodMs : -Infinity;
-  const nth = (max: number | undefined) => (max === undefined ? undefined : counted[max - 1]);
-  const lastOfSession = nth(rule.max_per_session);
-  return Math.max(
-    startedAtMs + firstS * 1_000,
-    gapS === undefined ? -Infinity : endOf(precedingAds[0], gapS * 1_000),
-    endOf(nth(rule.max_per_hour), hourMs),
-    endOf(nth(rule.max_per_day), dayMs),
-    lastOfSession && lastOfSession.atMs >= startedAtMs ? Infinity : -Infinity,
-  );
+  let endMs = startedAtMs + firstS * 1_000;
+  let hasGap = gapS === undefined;
+  let count = 0;
+  for (const ad of ads) {
+    const { atMs, format } = ad;
+    const isCounted = covers(rule, ad);
+    if (!hasGap && (gapAfter ? (gapAfter as Format[]).includes(format) : isCounted)) {
+      hasGap = true;
+      endMs = Math.max(endMs, atMs + (gapS ?? 0) * 1_000);
+    }
+    if (!isCounted) continue;
+    count += 1;
+    if (count === rule.max_per_hour) endMs = Math.max(endMs, atMs + hourMs);
+    if (count === rule.max_per_day) endMs = Math.max(endMs, atMs + dayMs);
+    if (count === rule.max_per_session && atMs >= startedAtMs) return Infinity;
+  }
+  return endMs;
+}
+
+/**
+ * When each rule allows the next ad, in Unix milliseconds, by the rule's id: a rule may be changed during a decision.
+ * `Infinity` means: not in this session.
+ */
+export type RuleEnds = ReadonlyMap<string, number>;
+
+/** Applies the rules that are for the player. A decision needs each rule's answer several times. */
+export function findRuleEnds(
+  rules: readonly AdRule[],
+  visit: Visit,
+  segments: readonly string[],
+): RuleEnds {
+  // A player with this many ads in a day is no honest one, and older ads that count could be missing.
+  const oldest = visit.ads[maxRecordedAds - 1];
+  const leastMs = oldest ? oldest.atMs + dayMs : -Infinity;
+  const ends = new Map<string, number>();
+  for (const rule of rules)
+    if (isForPlayer(rule, segments)) ends.set(rule.id, Math.max(leastMs, findEndMs(rule, visit)));
+  return ends;
 }
 
 /** The rule that holds an ad back for the longest time, and when it allows the next one. */
@@ -178,20 +199,15 @@ export interface Hold {
 /** Returns what holds the next ad back, or undefined if the rules allow it now. */
 export function findHold(
   rules: readonly AdRule[],
-  visit: Visit,
-  segments: readonly string[],
+  ends: RuleEnds,
   nowMs: number,
 ): Hold | undefined {
   let hold: Hold | undefined;
   for (const rule of rules) {
-    if (!isForPlayer(rule, segments)) continue;
-    const endMs = findEndMs(rule, visit);
-    if (endMs > nowMs && endMs > (hold?.endMs ?? nowMs)) hold = { rule, endMs };
+    const endMs = ends.get(rule.id) ?? nowMs;
+    if (endMs > (hold?.endMs ?? nowMs)) hold = { rule, endMs };
   }
-  // A player with this many ads in a day is no honest one, and older ads that count could be missing.
-  const oldest = visit.ads[maxRecordedAds - 1];
-  const [rule] = rules;
-  return oldest && rule ? { rule, endMs: Math.max(hold?.endMs ?? 0, oldest.atMs + dayMs) } : hold;
+  return hold;
 }
 
 const formats: readonly Format[] = ['rewarded', 'interstitial', 'banner'];
@@ -199,13 +215,12 @@ const formats: readonly Format[] = ['rewarded', 'interstitial', 'banner'];
 /** Returns when the rules for all placements allow the next ad in each format that has to wait. */
 export function findNextTimes(
   { general }: Pick<AdRules, 'general'>,
-  visit: Visit,
-  segments: readonly string[],
+  ends: RuleEnds,
   nowMs: number,
 ): Map<Format, number> {
   const times = new Map<Format, number>();
   for (const format of formats) {
-    const hold = findHold(general[format], visit, segments, nowMs);
+    const hold = findHold(general[format], ends, nowMs);
     if (hold && hold.endMs < Infinity) times.set(format, hold.endMs);
   }
   return times;

@@ -1,7 +1,7 @@
 import { idPrefixes } from '@trueward/protocol';
 import { describeAdRule } from '@trueward/protocol/describe-ad-rule';
 import type { Decision, DecisionRequest, Explanation, Policy } from '@trueward/protocol/wire';
-import { type AdFreeFormats, findHold, type Visit } from './ad-load.ts';
+import { type AdFreeFormats, findHold, type RuleEnds } from './ad-load.ts';
 import { checkCaps, type DailyBudget } from './caps.ts';
 import type { ExternalSource } from '../resource/resource.ts';
 import {
@@ -28,8 +28,8 @@ export interface DecideInput {
   context: PolicyContext;
   /** Times of the player's verified impressions on the placement within the cap window, in Unix milliseconds. */
   servedAtMs: readonly number[];
-  /** The player's session and ads, for the ad rules. */
-  visit: Visit;
+  /** When each ad rule allows the player's next ad. */
+  ruleEnds: RuleEnds;
   /** The formats in which the player sees no ads: proven by a user token, never a client's word. */
   adFree: AdFreeFormats;
   /** Budgets for house ads with a daily cap, by house ad id. */
@@ -116,11 +116,11 @@ export function checkRequest(input: DecideInput): Unfilled | { policies: readonl
 
 /** Checks whether the player may see an ad in this format now. */
 function checkAdLoad(input: DecideInput): Unfilled | undefined {
-  const { entry, adFree, visit, context, nowMs } = input;
+  const { entry, adFree, ruleEnds, nowMs } = input;
   if (adFree.includes(entry.placement.format))
     return makeUnfilled({ status: 'no_fill', reason: 'ad_free' });
   if (entry.adRules.length === 0) return undefined;
-  const hold = findHold(entry.adRules, visit, context.segments ?? [], nowMs);
+  const hold = findHold(entry.adRules, ruleEnds, nowMs);
   if (!hold) return undefined;
   const { rule, endMs } = hold;
   const reason = 'frequency_capped';

@@ -4,15 +4,21 @@ import { createMac } from '../access/secret-box.ts';
 import type { Clock } from '../platform/time.ts';
 import type { MakeId } from '../platform/ids.ts';
 import { formatInstant } from '../platform/time.ts';
-import type { Database, Scope } from '../store/database.ts';
-import { type AdFreeFormats, findNextTimes, joinVisit, type Visit } from './ad-load.ts';
+import type { Scope } from '../store/database.ts';
+import {
+  type AdFreeFormats,
+  findNextTimes,
+  findRuleEnds,
+  joinVisit,
+  type RuleEnds,
+} from './ad-load.ts';
 import type { Lane } from '../store/group-commit.ts';
 import { reserve } from './caps.ts';
 import type { Configuration } from './configuration.ts';
 import { decide, type DecideInput, simulateVerdict, type Verdict } from './decide.ts';
 import type { PolicyContext } from './match-policies.ts';
 import { describeDecision, lifetimeMs } from './describe-decision.ts';
-import { readPlayerRecord, type PlayerRecord } from './player-record.ts';
+import type { PlayerRecord, ReadPlayerRecord } from './player-record.ts';
 import {
   decideWithSources,
   type BuildOfferRequest,
@@ -24,7 +30,7 @@ import type { PlacementEntry } from './snapshot.ts';
 import type { DecisionTokens } from './token.ts';
 
 export interface EvaluateDeps {
-  database: Database;
+  readPlayerRecord: ReadPlayerRecord;
   configuration: Configuration;
   pseudonym: Pseudonymize;
   /** Returns a number in [0, 1). */
@@ -141,7 +147,7 @@ export function evaluateRequest(
   input: EvaluationInput,
 ): HouseEvaluation | Promise<HouseEvaluation> {
   const viewer = findViewer(deps, input);
-  const record = readPlayerRecord(deps, input, viewer);
+  const record = readRecord(deps, input, viewer);
   const buildEvaluation = (playerRecord: PlayerRecord): HouseEvaluation => {
     const decideInput = makeDecideInput(deps, input, playerRecord);
     const verdict = simulateVerdict(input.request.simulate) ?? decide(decideInput);
@@ -160,7 +166,7 @@ export async function evaluateWithSources(
   input: EvaluationInput,
 ): Promise<Evaluation> {
   const viewer = findViewer(deps, input);
-  const decideInput = makeDecideInput(deps, input, await readPlayerRecord(deps, input, viewer));
+  const decideInput = makeDecideInput(deps, input, await readRecord(deps, input, viewer));
   const buildOfferRequest = createOfferRequestBuilder(deps, input);
   const externalDecision = await decideWithSources(
     deps.externalDeps,
@@ -223,16 +229,19 @@ function makeDecideInput(
   if (device !== undefined) context.device = device;
   if (country !== undefined) context.country = country;
   if (request.segments !== undefined) context.segments = request.segments;
+  const findEnds = () =>
+    findRuleEnds(
+      snapshot.adRules.enabled,
+      joinVisit(entry.placement.format, request.session, seenAds, nowMs),
+      request.segments ?? [],
+    );
   return {
     snapshot,
     entry,
     request,
     context,
     servedAtMs,
-    visit:
-      snapshot.adRules.enabled.length === 0
-        ? noVisit
-        : joinVisit(entry.placement.format, request.session, seenAds, nowMs),
+    ruleEnds: snapshot.adRules.enabled.length === 0 ? noEnds : findEnds(),
     adFree,
     dailyBudgets: configuration.dailyBudgets(scope),
     nowMs,
@@ -240,25 +249,31 @@ function makeDecideInput(
   };
 }
 
+const readRecord = (
+  { configuration, readPlayerRecord }: EvaluateDeps,
+  input: EvaluationInput,
+  viewer: string | undefined,
+): PlayerRecord | Promise<PlayerRecord> =>
+  readPlayerRecord(input, viewer, configuration.snapshot(input.scope).adRules.record);
+
 const findViewer = (
   { pseudonym }: EvaluateDeps,
   { scope, request }: EvaluationInput,
 ): string | undefined =>
   request.user_ref === undefined ? undefined : pseudonym(scope, request.user_ref);
 
-/** Without ad rules, nobody asks. */
-const noVisit: Visit = { startedAtMs: undefined, ads: [] };
+const noEnds: RuleEnds = new Map();
 
 type AdLoad = Pick<Decision, 'next_ad_at' | 'ad_rules'>;
 
 /** Returns what the ad rules add to the response, so that the client can apply them without asking. */
-function describeAdLoad({ snapshot, request, visit, context, nowMs }: DecideInput): AdLoad {
+function describeAdLoad({ snapshot, request, ruleEnds, nowMs }: DecideInput): AdLoad {
   const { adRules } = snapshot;
   const { rules_version: known = '' } = request.session ?? {};
   const adLoad: AdLoad = {};
   if (request.session && known !== adRules.limits.version) adLoad.ad_rules = adRules.limits;
   if (adRules.enabled.length === 0) return adLoad;
-  const times = findNextTimes(adRules, visit, context.segments ?? [], nowMs);
+  const times = findNextTimes(adRules, ruleEnds, nowMs);
   if (times.size === 0) return adLoad;
   adLoad.next_ad_at = {};
   for (const [format, atMs] of times) adLoad.next_ad_at[format] = formatInstant(Math.ceil(atMs));

@@ -1,9 +1,9 @@
-import type { DecisionRequest } from '@trueward/protocol/wire';
 import { firstIdAt } from '../platform/ids.ts';
 import type { Database, Scope } from '../store/database.ts';
-import { maxRecordedAds, type SeenAd } from './ad-load.ts';
+import { createLane } from '../store/group-commit.ts';
+import { createLanes } from '../store/lanes.ts';
+import { type AdRules, maxRecordedAds, type SeenAd } from './ad-load.ts';
 import { capWindowMs, servedWithinMs } from './caps.ts';
-import type { Configuration } from './configuration.ts';
 import type { PlacementEntry } from './snapshot.ts';
 
 /** What the service knows of a player's earlier ads. */
@@ -17,32 +17,41 @@ export interface PlayerRecord {
 interface Input {
   scope: Scope;
   entry: PlacementEntry;
-  request: Pick<DecisionRequest, 'placement'>;
   nowMs: number;
 }
+
+/**
+ * Reads a player's record: only what the placement's caps and `needed`, the environment's ad rules, count. Returns
+ * synchronously if that is nothing or the player is unknown.
+ */
+export type ReadPlayerRecord = (
+  input: Input,
+  viewer: string | undefined,
+  needed: AdRules['record'],
+) => PlayerRecord | Promise<PlayerRecord>;
 
 const noRecord: PlayerRecord = { servedAtMs: [], seenAds: [] };
 
 /**
- * Reads a player's record. The queries are prepared: for one index of a player's ads, planning anew for each decision took
- * three times as long as reading. Runs only the queries that the placement's caps and ad rules need, so it returns
- * synchronously if they need none or the player is unknown.
+ * Creates the function. The queries are prepared: for one index of a player's ads, planning anew for each decision took
+ * three times as long as reading. Players of one environment who ask at the same time share the query for ad rules.
  */
-export function readPlayerRecord(
-  { database, configuration }: { database: Database; configuration: Configuration },
-  input: Input,
-  viewer: string | undefined,
-): PlayerRecord | Promise<PlayerRecord> {
-  if (viewer === undefined) return noRecord;
-  const { scope, entry } = input;
-  const needed =
-    entry.adRules.length === 0 ? undefined : configuration.snapshot(scope).adRules.record;
-  const hasCaps = capWindowMs(entry.placement) > 0;
-  if (!needed && !hasCaps) return noRecord;
-  return Promise.all([
-    hasCaps ? readServedTimes(database, input, viewer) : noRecord.servedAtMs,
-    needed ? readSeenAds(database, input, viewer, needed) : noRecord.seenAds,
-  ]).then(([servedAtMs, seenAds]) => ({ servedAtMs, seenAds }));
+export function createRecordReader(database: Database): ReadPlayerRecord {
+  const seenAdLanes = createLanes<SeenAdsRequest, SeenAd[]>({
+    findOwner: ({ scope }) => `${scope.accountId} ${scope.environment}`,
+    openLane: () => createLane({ commit: (requests) => readSeenAds(database, requests) }),
+  });
+  return (input, viewer, needed) => {
+    if (viewer === undefined) return noRecord;
+    const { scope, entry, nowMs } = input;
+    const hasCaps = capWindowMs(entry.placement) > 0;
+    const hasRules = needed !== undefined && entry.adRules.length > 0;
+    if (!hasRules && !hasCaps) return noRecord;
+    return Promise.all([
+      hasCaps ? readServedTimes(database, input, viewer) : noRecord.servedAtMs,
+      hasRules ? seenAdLanes.push({ scope, viewer, needed, nowMs }) : noRecord.seenAds,
+    ]).then(([servedAtMs, seenAds]) => ({ servedAtMs, seenAds }));
+  };
 }
 
 async function readServedTimes(
@@ -69,32 +78,42 @@ async function readServedTimes(
   return rows.map((row) => row.served_at.getTime());
 }
 
+interface SeenAdsRequest {
+  scope: Scope;
+  viewer: string;
+  needed: NonNullable<AdRules['record']>;
+  nowMs: number;
+}
+
+type SeenAdRow = Omit<SeenAd, 'atMs'> & { viewer: string; served_at: Date };
+
+/** Reads the ads of several players of one environment. */
 async function readSeenAds(
   database: Database,
-  { scope, nowMs }: Input,
-  viewer: string,
-  { formats, windowMs }: { formats: readonly SeenAd['format'][]; windowMs: number },
-): Promise<SeenAd[]> {
-  const startMs = nowMs - windowMs;
-  const rows = await database.execute<Omit<SeenAd, 'atMs'> & { served_at: Date }>(
-    `SELECT id, format, placement, served_at FROM decisions
-      WHERE account_id = $1 AND environment = $2 AND viewer = $3 AND format = ANY($4::text[]) AND served_at > $5
-        AND id >= $6
-      ORDER BY served_at DESC LIMIT $7`,
+  requests: readonly SeenAdsRequest[],
+): Promise<SeenAd[][]> {
+  const [{ scope }] = requests as [SeenAdsRequest];
+  // Rules may have changed in between. What a rule doesn't count is left out later.
+  const startMs = Math.min(...requests.map(({ needed, nowMs }) => nowMs - needed.windowMs));
+  const formats = new Set(requests.flatMap(({ needed }) => needed.formats));
+  const adsOf = new Map(requests.map(({ viewer }): [string, SeenAd[]] => [viewer, []]));
+  const rows = await database.execute<SeenAdRow>(
+    `SELECT players.viewer, ads.* FROM unnest($3::text[]) AS players (viewer) CROSS JOIN LATERAL (
+        SELECT id, format, placement, served_at FROM decisions
+        WHERE account_id = $1 AND environment = $2 AND viewer = players.viewer
+          AND format = ANY($4::text[]) AND served_at > $5 AND id >= $6
+        ORDER BY served_at DESC LIMIT $7) AS ads`,
     [
       scope.accountId,
       scope.environment,
-      viewer,
-      formats,
+      [...adsOf.keys()],
+      [...formats],
       new Date(startMs),
       firstIdAt('decision', startMs - servedWithinMs),
       maxRecordedAds,
     ],
   );
-  return rows.map(({ id, format, placement, served_at: servedAt }) => ({
-    id,
-    format,
-    placement,
-    atMs: servedAt.getTime(),
-  }));
+  for (const { viewer, id, format, placement, served_at: servedAt } of rows)
+    adsOf.get(viewer)?.push({ id, format, placement, atMs: servedAt.getTime() });
+  return requests.map(({ viewer }) => adsOf.get(viewer) ?? []);
 }

@@ -9,6 +9,7 @@ import type { LaneDeps } from '../store/lanes.ts';
 import type { Configuration } from './configuration.ts';
 import { createDecisionMaker, createPseudonymizer } from './decision-service.ts';
 import { createDryRun, createTrialRunner } from './dry-run.ts';
+import { createRecordReader } from './player-record.ts';
 import { createDecisionLanes } from './record-decisions.ts';
 import { createDecisionTokens } from './token.ts';
 
@@ -36,7 +37,14 @@ export async function startDecisions(deps: Deps) {
   );
   const pseudonym = createPseudonymizer(await readServiceSecret(database, box, clock, 'pseudonym'));
   const lane = createDecisionLanes({ ...deps, onTrackers: demand.wakeTrackers });
-  const evaluateDeps = { database, configuration, pseudonym, clock, makeId, random: Math.random };
+  const evaluateDeps = {
+    readPlayerRecord: createRecordReader(database),
+    configuration,
+    pseudonym,
+    clock,
+    makeId,
+    random: Math.random,
+  };
   const externalDeps = {
     requestOffer: demand.requestOffer,
     ...demand.intake,

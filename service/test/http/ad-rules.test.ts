@@ -122,6 +122,34 @@ test('ads on another device count, and the same ad counts once', async () => {
   );
 });
 
+test('players who ask at the same time each count their own ads', async () => {
+  await addRule({ formats: ['interstitial'], gap_s: 120 });
+  const ask = (player: string) =>
+    request('level-end', { age_s: 5 }, { user_ref: `at-once-${player}` });
+  await see(await ask('a'));
+  game.advance(20_000);
+  await see(await ask('b'));
+  const players = ['a', 'b', 'c', 'a', 'd', 'b'];
+  const decisions = await Promise.all(players.map(ask));
+  const [a, b] = [at(120_000 - 20_000 - seenAfterMs), at(120_000)];
+  expect(decisions.map(({ retry_at: retryAt }) => retryAt)).toEqual([
+    a,
+    b,
+    undefined,
+    a,
+    undefined,
+    b,
+  ]);
+  expect(decisions.map(({ status }) => status)).toEqual([
+    'no_fill',
+    'no_fill',
+    'filled',
+    'no_fill',
+    'filled',
+    'no_fill',
+  ]);
+});
+
 test('a client that lies about its session wins no rewarded ad', async () => {
   await addRule({ formats: ['rewarded'], max_per_hour: 1, gap_s: 600 });
   const player = { user_ref: 'liar' };

@@ -1,11 +1,14 @@
 import type { AdRule, AdRuleRequest } from '@trueward/protocol/wire';
 import { expect, test } from 'vitest';
 import {
+  type AdRules,
   compileAdRules,
   findHold,
   findNextTimes,
+  findRuleEnds,
   joinVisit,
   type SeenAd,
+  type Visit,
 } from '../../src/decision/ad-load.ts';
 import { decide } from '../../src/decision/decide.ts';
 import { type AnyResource, compileSnapshot } from '../../src/decision/snapshot.ts';
@@ -31,6 +34,12 @@ const seen = (secondsAgo: number, format: SeenAd['format'] = 'interstitial'): Se
   placement: 'level-end',
   atMs: nowMs - secondsAgo * 1_000,
 });
+
+/** Returns what holds a player's next ad back. */
+const hold = (rules: readonly AdRule[], visit: Visit, segments: string[] = []) =>
+  findHold(rules, findRuleEnds(rules, visit, segments), nowMs);
+const nextTimes = (rules: AdRules, visit: Visit) =>
+  findNextTimes(rules, findRuleEnds(rules.enabled, visit, []), nowMs);
 
 test('the version that clients compare changes with the rules, and not with what clients don’t know', () => {
   const version = (...rules: AdRuleRequest[]) =>
@@ -106,8 +115,8 @@ test('a session’s end has no time, and a rule for some placements none that is
   );
   const ads = [seen(10), seen(20, 'rewarded'), seen(30, 'banner')];
   const visit = joinVisit('interstitial', { age_s: 60 }, ads, nowMs);
-  expect(findHold(rules.general.interstitial, visit, [], nowMs)?.endMs).toBe(Infinity);
-  expect([...findNextTimes(rules, visit, [], nowMs)]).toEqual([['banner', nowMs + 30_000]]);
+  expect(hold(rules.general.interstitial, visit)?.endMs).toBe(Infinity);
+  expect([...nextTimes(rules, visit)]).toEqual([['banner', nowMs + 30_000]]);
 });
 
 test.each([
@@ -123,11 +132,11 @@ test.each([
     for (const order of [given, given.toReversed()]) {
       const rules = compileAdRules(createRules(...order));
       const visit = joinVisit('interstitial', { age_s: 60 }, [seen(10)], nowMs);
-      expect(findHold(rules.general.interstitial, visit, [], nowMs)).toMatchObject({
+      expect(hold(rules.general.interstitial, visit)).toMatchObject({
         rule: { gap_s: 90 },
         endMs: nowMs + 80_000,
       });
-      const times = findNextTimes(rules, visit, [], nowMs);
+      const times = nextTimes(rules, visit);
       expect([times.get('interstitial'), times.get('banner')]).toEqual([
         nowMs + 80_000,
         nowMs + (anyGapS - 10) * 1_000,
@@ -146,7 +155,7 @@ test.each<[SeenAd['format'], number, number | undefined]>([
   // A rewarded ad in between changes nothing.
   for (const ads of [[], [seen(0, 'rewarded')]]) {
     const visit = joinVisit(format, { age_s: ageS }, ads, nowMs);
-    const endMs = findHold(rules, visit, [], nowMs)?.endMs;
+    const endMs = hold(rules, visit)?.endMs;
     expect(endMs === undefined ? endMs : endMs - nowMs).toBe(waitMs);
   }
 });
@@ -159,15 +168,15 @@ test.each<[string[], boolean]>([
 ])('a rule for two segments holds a player with the segments %j: %s', (segments, isHeld) => {
   const rules = createRules({ formats: ['banner'], segments: ['new', 'back'], gap_s: 60 });
   const visit = joinVisit('banner', { age_s: 60 }, [seen(10, 'banner')], nowMs);
-  expect(findHold(rules, visit, segments, nowMs) !== undefined).toBe(isHeld);
+  expect(hold(rules, visit, segments) !== undefined).toBe(isHeld);
 });
 
 test('a record that is too long to read holds every ad back', () => {
   const rules = createRules({ formats: ['rewarded'], max_per_hour: 100 });
   const ads = Array.from({ length: 1_000 }, (_, index) => seen(4_000 + index, 'banner'));
   const visit = joinVisit('rewarded', undefined, ads, nowMs);
-  expect(findHold(rules, visit, [], nowMs)?.endMs).toBe(nowMs + 86_400_000 - 4_999_000);
-  expect(findHold(rules, { ...visit, ads: ads.slice(1) }, [], nowMs)).toBeUndefined();
+  expect(hold(rules, visit)?.endMs).toBe(nowMs + 86_400_000 - 4_999_000);
+  expect(hold(rules, { ...visit, ads: ads.slice(1) })).toBeUndefined();
 });
 
 const decideWith = (rules: AdRule[], others: AnyResource[] = []) => {
@@ -185,7 +194,11 @@ const decideWith = (rules: AdRule[], others: AnyResource[] = []) => {
     request: { placement: 'revive' },
     context: { childDirected: false, hour: 12 },
     servedAtMs: [],
-    visit: { startedAtMs: nowMs, ads: [seen(10, 'rewarded')] },
+    ruleEnds: findRuleEnds(
+      snapshot.adRules.enabled,
+      { startedAtMs: nowMs, ads: [seen(10, 'rewarded')] },
+      [],
+    ),
     adFree: [],
     dailyBudgets: new Map(),
     nowMs,

@@ -43,7 +43,7 @@ function createInput({
       segments: ['new', 'guild-7'],
     },
     servedAtMs: [],
-    visit: { startedAtMs: undefined, ads: [] },
+    ruleEnds: new Map(),
     adFree: [],
     dailyBudgets: new Map(),
     nowMs: now,

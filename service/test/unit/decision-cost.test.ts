@@ -58,7 +58,7 @@ test('the largest configuration that an account may have makes neither a change 
       request: { placement: 'revive' },
       context: { childDirected: false, hour: 12, language: 'pt-BR', segments: ['guild'] },
       servedAtMs: [],
-      visit: { startedAtMs: undefined, ads: [] },
+      ruleEnds: new Map(),
       adFree: [],
       dailyBudgets: new Map(),
       nowMs: Date.parse('2026-06-01T12:00:00.000Z'),

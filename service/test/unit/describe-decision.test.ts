@@ -25,7 +25,7 @@ function configure(change: Partial<Placement> = {}) {
         segments: [],
       },
       servedAtMs: [],
-      visit: { startedAtMs: undefined, ads: [] },
+      ruleEnds: new Map(),
       adFree: [],
       dailyBudgets: new Map(),
       nowMs: Date.UTC(2026, 5, 1),

@@ -4,6 +4,7 @@ import {
   compileAdRules,
   findHold,
   findNextTimes,
+  findRuleEnds,
   joinVisit,
   type SeenAd,
   selectAdRules,
@@ -100,8 +101,9 @@ export function createService(
       const session = device.load().session();
       const visit = joinVisit(format, session, isIdentified ? record : [], nowMs);
       const applicable = selectAdRules(compiled, { format, name: placement });
-      const hold = findHold(applicable, visit, [], nowMs);
-      const times = findNextTimes(compiled, visit, [], nowMs);
+      const ends = findRuleEnds(compiled.enabled, visit, []);
+      const hold = findHold(applicable, ends, nowMs);
+      const times = findNextTimes(compiled, ends, nowMs);
       const decision: Decision = {
         id: `${firstIdAt('decision', nowMs).slice(0, -8)}${String((count += 1)).padStart(8, '0')}`,
         status: hold ? 'no_fill' : 'filled',
