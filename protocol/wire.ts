@@ -12,7 +12,9 @@ export type WebhookEvent =
   | DecisionRewardedEvent
   | PolicyBlockedEvent
   | CreativeReviewUpdatedEvent
-  | KillSwitchChangedEvent;
+  | KillSwitchChangedEvent
+  | WalletCreditedEvent
+  | WalletSpentEvent;
 
 /**
  * The reward for watching a rewarded ad.
@@ -1181,7 +1183,7 @@ export interface WebhookRequest {
   url: string;
   /**
    * @minItems 1
-   * @maxItems 5
+   * @maxItems 7
    */
   events: (
     | 'decision.served'
@@ -1189,6 +1191,8 @@ export interface WebhookRequest {
     | 'policy.blocked'
     | 'creative.review_updated'
     | 'kill_switch.changed'
+    | 'wallet.credited'
+    | 'wallet.spent'
   )[];
 }
 /**
@@ -1217,7 +1221,7 @@ export interface Webhook {
   url: string;
   /**
    * @minItems 1
-   * @maxItems 5
+   * @maxItems 7
    */
   events: (
     | 'decision.served'
@@ -1225,6 +1229,8 @@ export interface Webhook {
     | 'policy.blocked'
     | 'creative.review_updated'
     | 'kill_switch.changed'
+    | 'wallet.credited'
+    | 'wallet.spent'
   )[];
   status: 'enabled' | 'disabled';
   /**
@@ -1501,6 +1507,90 @@ export interface KillSwitchChangedEvent {
     state: 'on' | 'off';
     reason?: string;
     actor: string;
+  };
+}
+/**
+ * A player’s wallet was credited. Has an `amount`, a `duration_s`, or both.
+ */
+export interface WalletCreditedEvent {
+  /**
+   * An id with the prefix `evt_`.
+   */
+  id: string;
+  type: 'wallet.credited';
+  /**
+   * When the event was created.
+   */
+  created_at: string;
+  /**
+   * `sandbox` is for test data, `live` for real ads and rewards.
+   */
+  environment: 'sandbox' | 'live';
+  data: {
+    /**
+     * The id of the entry, which is unique for the player: see `WalletEntry`.
+     */
+    entry_id: string;
+    /**
+     * Your own id for the player: 1 to 128 printable ASCII characters. Returned unchanged.
+     */
+    user_ref: string;
+    /**
+     * A type from your game, such as `coins`.
+     */
+    type: string;
+    reason?: string;
+    balance: number;
+    /**
+     * The number of changes to the wallet so far.
+     */
+    version: number;
+    kind: 'reward' | 'grant' | 'transfer';
+    amount?: number;
+    duration_s?: number;
+    /**
+     * For a transfer: the guest player whose wallet was moved.
+     */
+    from_user_ref?: string;
+  };
+}
+/**
+ * A player has spent from a balance.
+ */
+export interface WalletSpentEvent {
+  /**
+   * An id with the prefix `evt_`.
+   */
+  id: string;
+  type: 'wallet.spent';
+  /**
+   * When the event was created.
+   */
+  created_at: string;
+  /**
+   * `sandbox` is for test data, `live` for real ads and rewards.
+   */
+  environment: 'sandbox' | 'live';
+  data: {
+    /**
+     * The id of the entry, which is unique for the player: see `WalletEntry`.
+     */
+    entry_id: string;
+    /**
+     * Your own id for the player: 1 to 128 printable ASCII characters. Returned unchanged.
+     */
+    user_ref: string;
+    /**
+     * A type from your game, such as `coins`.
+     */
+    type: string;
+    reason?: string;
+    balance: number;
+    /**
+     * The number of changes to the wallet so far.
+     */
+    version: number;
+    amount: number;
   };
 }
 /**
@@ -2244,7 +2334,7 @@ export interface WebhookUpdate {
   url?: string;
   /**
    * @minItems 1
-   * @maxItems 5
+   * @maxItems 7
    */
   events?: (
     | 'decision.served'
@@ -2252,6 +2342,8 @@ export interface WebhookUpdate {
     | 'policy.blocked'
     | 'creative.review_updated'
     | 'kill_switch.changed'
+    | 'wallet.credited'
+    | 'wallet.spent'
   )[];
   status?: 'enabled' | 'disabled';
 }
@@ -2267,7 +2359,9 @@ export interface WebhookTest {
     | 'decision.rewarded'
     | 'policy.blocked'
     | 'creative.review_updated'
-    | 'kill_switch.changed';
+    | 'kill_switch.changed'
+    | 'wallet.credited'
+    | 'wallet.spent';
 }
 /**
  * An HTTP request made for a delivery.
@@ -2317,7 +2411,9 @@ export interface Delivery {
     | 'decision.rewarded'
     | 'policy.blocked'
     | 'creative.review_updated'
-    | 'kill_switch.changed';
+    | 'kill_switch.changed'
+    | 'wallet.credited'
+    | 'wallet.spent';
   state: 'pending' | 'delivered' | 'failed';
   attempts: DeliveryAttempt[];
   /**
@@ -2857,24 +2953,33 @@ export interface LinkRequest {
   code: string;
 }
 /**
+ * Moves a guest player’s wallet to a player who has signed in.
+ */
+export interface TransferRequest {
+  /**
+   * The `player_token` of the guest player.
+   */
+  from: string;
+}
+/**
  * A change to a wallet.
  */
 export interface WalletEntry {
   /**
-   * The id of the decision that earned a reward, the id of a spend that its sender chose, or the id of a grant.
+   * The id of the decision that earned a reward, the id of a spend that its sender chose, the id of a grant, or the id of a transfer, which the entries of both players have.
    */
   id: string;
-  kind: 'reward' | 'spend' | 'grant';
+  kind: 'reward' | 'spend' | 'grant' | 'transfer';
   /**
    * A type from your game, such as `coins`.
    */
   type: string;
   /**
-   * How much was added to the balance. Negative for a spend.
+   * How much was added to the balance. Negative if it was spent or transferred to another player.
    */
   delta: number;
   /**
-   * The time of a timed reward.
+   * The time of a timed reward. Negative if it was transferred to another player.
    */
   duration_s?: number;
   reason?: string;

@@ -46,6 +46,8 @@ export interface SetUserOptions {
    * Whether the new player receives the previous player’s undelivered and pending rewards. As far as the service is
    * concerned, these rewards still belong to the previous player, and `EarnedReward.userRef` is that player’s id. By
    * default, the rewards wait until the previous player returns.
+   *
+   * A guest player’s wallet is moved to the new player, once, if a `userToken` proves who that is.
    */
   transferRewards?: boolean;
 }

@@ -236,6 +236,7 @@ export function startAds(
       ...deps,
       onChange: emitChange,
       onEntitled: () => decisions.forget(),
+      moveRewards: (from) => void rewards.setPlayer(from).then(emitChange),
       setUser: switchPlayer,
     });
   };
@@ -262,7 +263,15 @@ export function startAds(
     setUser(user, options) {
       const cleanUser = checkUser(user);
       const previousRef = player.player().ref;
-      switchPlayer(cleanUser, options?.transferRewards ? previousRef : undefined);
+      const transferFrom = options?.transferRewards ? previousRef : undefined;
+      switchPlayer(cleanUser, transferFrom);
+      // The device may have a guest who has not played since the page was loaded.
+      if (transferFrom !== '' && !transferFrom?.startsWith('ply_')) return;
+      const target = player.player();
+      openWallet().then(
+        (wallet) => wallet.transfer(target),
+        () => undefined,
+      );
     },
     setConsent(consent) {
       checkConsent(consent);

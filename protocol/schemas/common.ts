@@ -21,6 +21,7 @@ export const idPrefixes = {
   job: 'job',
   player: 'ply',
   grant: 'grt',
+  transfer: 'trf',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

@@ -6,8 +6,8 @@ import { rewardType } from './reward.ts';
 /** The largest balance and amount. Every JSON parser reads whole numbers up to it exactly. */
 const maxAmount = Number.MAX_SAFE_INTEGER;
 
-const balance = Type.Integer({ minimum: 0, maximum: maxAmount });
-const version = Type.Integer({
+export const balance = Type.Integer({ minimum: 0, maximum: maxAmount });
+export const version = Type.Integer({
   minimum: 0,
   description: 'The number of changes to the wallet so far.',
 });
@@ -73,15 +73,34 @@ export const linkRequestSchema = named('LinkRequest', 'Uses a code from another 
   }),
 });
 
+export const transferRequestSchema = named(
+  'TransferRequest',
+  'Moves a guest player’s wallet to a player who has signed in.',
+  {
+    from: Type.String({
+      minLength: 1,
+      maxLength: 2_048,
+      description: 'The `player_token` of the guest player.',
+    }),
+  },
+);
+
 export const walletEntrySchema = named('WalletEntry', 'A change to a wallet.', {
   id: Type.String({
     description:
-      'The id of the decision that earned a reward, the id of a spend that its sender chose, or the id of a grant.',
+      'The id of the decision that earned a reward, the id of a spend that its sender chose, the id of a grant, or the id of a transfer, which the entries of both players have.',
   }),
-  kind: oneOf(['reward', 'spend', 'grant']),
+  kind: oneOf(['reward', 'spend', 'grant', 'transfer']),
   type: rewardType,
-  delta: Type.Integer({ description: 'How much was added to the balance. Negative for a spend.' }),
-  duration_s: Type.Optional(Type.Integer({ description: 'The time of a timed reward.' })),
+  delta: Type.Integer({
+    description:
+      'How much was added to the balance. Negative if it was spent or transferred to another player.',
+  }),
+  duration_s: Type.Optional(
+    Type.Integer({
+      description: 'The time of a timed reward. Negative if it was transferred to another player.',
+    }),
+  ),
   reason: Type.Optional(Type.String()),
   balance: Type.Integer({ minimum: 0, description: 'The balance of this type after the change.' }),
   version,

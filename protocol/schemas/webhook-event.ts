@@ -4,7 +4,8 @@ import { reviewStatus } from './creative.ts';
 import { userRef } from './decision.ts';
 import { killSwitchScope } from './kill-switch.ts';
 import { policyKind } from './policy.ts';
-import { evidence } from './reward.ts';
+import { evidence, rewardType } from './reward.ts';
+import { balance, version } from './wallet.ts';
 
 const event = (name: string, description: string, type: string, data: Type.TSchema) =>
   named(name, description, {
@@ -83,6 +84,40 @@ export const killSwitchChangedEventSchema = event(
   }),
 );
 
+const change = {
+  entry_id: Type.String({
+    description: 'The id of the entry, which is unique for the player: see `WalletEntry`.',
+  }),
+  user_ref: userRef,
+  type: rewardType,
+  reason: Type.Optional(Type.String()),
+  balance,
+  version,
+};
+
+export const walletCreditedEventSchema = event(
+  'WalletCreditedEvent',
+  'A player’s wallet was credited. Has an `amount`, a `duration_s`, or both.',
+  'wallet.credited',
+  strictObject({
+    ...change,
+    kind: oneOf(['reward', 'grant', 'transfer']),
+    amount: Type.Optional(Type.Integer({ minimum: 0 })),
+    duration_s: Type.Optional(Type.Integer({ minimum: 1 })),
+    from_user_ref: Type.Optional({
+      ...userRef,
+      description: 'For a transfer: the guest player whose wallet was moved.',
+    }),
+  }),
+);
+
+export const walletSpentEventSchema = event(
+  'WalletSpentEvent',
+  'A player has spent from a balance.',
+  'wallet.spent',
+  strictObject({ ...change, amount: Type.Integer({ minimum: 1 }) }),
+);
+
 export const webhookEventSchema = Type.Union(
   [
     ref('DecisionServedEvent'),
@@ -90,6 +125,8 @@ export const webhookEventSchema = Type.Union(
     ref('PolicyBlockedEvent'),
     ref('CreativeReviewUpdatedEvent'),
     ref('KillSwitchChangedEvent'),
+    ref('WalletCreditedEvent'),
+    ref('WalletSpentEvent'),
   ],
   { $id: 'WebhookEvent', description: 'The body of a webhook request.' },
 );

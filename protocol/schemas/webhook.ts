@@ -8,6 +8,8 @@ export const webhookEventTypes = [
   'policy.blocked',
   'creative.review_updated',
   'kill_switch.changed',
+  'wallet.credited',
+  'wallet.spent',
 ] as const;
 
 const fields = {

@@ -1,4 +1,4 @@
-import { del, get, set, values } from 'idb-keyval';
+import { del, get, set, update, values } from 'idb-keyval';
 import type { Clock } from '../platform/clock.ts';
 import { createDatabase } from '../platform/database.ts';
 import { type Shown, isShown } from './shown.ts';
@@ -7,6 +7,12 @@ import { type Shown, isShown } from './shown.ts';
 export interface GuestRecord {
   ref: string;
   token: string;
+}
+
+/** A guest whose wallet is being moved to a player who has signed in. */
+export interface TransferRecord extends GuestRecord {
+  /** The player who gets it. */
+  to: string;
 }
 
 /** A spend that the service has not answered, or whose `spend` event has not been handled. */
@@ -29,6 +35,10 @@ export interface DeviceStore {
   readGuest(): Promise<GuestRecord | undefined>;
   /** Rejects if the device can’t store it. */
   writeGuest(guest: GuestRecord): Promise<void>;
+  /** Stores a transfer. The device then has no guest any more. Rejects if the device can’t store it. */
+  moveGuest(transfer: TransferRecord): Promise<void>;
+  removeTransfer(transfer: TransferRecord): Promise<void>;
+  readTransfers(): Promise<TransferRecord[]>;
   readWallet(ref: string): Promise<Shown | undefined>;
   writeWallet(shown: Shown): Promise<void>;
   /** Rejects if the device can’t store it: a spend must survive a crash. */
@@ -43,6 +53,14 @@ const isGuest = (value: unknown): value is GuestRecord => {
   const guest = value as Partial<GuestRecord> | undefined;
   return typeof guest?.ref === 'string' && typeof guest.token === 'string';
 };
+const readTransfers = (value: unknown): TransferRecord[] =>
+  Array.isArray(value)
+    ? (value as unknown[])
+        .filter(isGuest)
+        .filter(
+          (guest): guest is TransferRecord => typeof (guest as TransferRecord).to === 'string',
+        )
+    : [];
 const isSpend = (value: unknown): value is SpendRecord => {
   const spend = value as Partial<SpendRecord> | undefined;
   return (
@@ -73,6 +91,17 @@ export function createDeviceStore(options: { name: string; clock: Clock }): Devi
       return isGuest(guest) ? guest : undefined;
     },
     writeGuest: (guest) => set('guest', guest, device),
+    async moveGuest(transfer) {
+      const add = (stored: unknown) => [...readTransfers(stored), transfer];
+      await update('transfers', add, device);
+      await del('guest', device);
+    },
+    async removeTransfer({ token }) {
+      const remove = (stored: unknown) =>
+        readTransfers(stored).filter((transfer) => transfer.token !== token);
+      await orNothing(update('transfers', remove, device));
+    },
+    readTransfers: async () => readTransfers(await orNothing(get<unknown>('transfers', device))),
     async readWallet(ref) {
       const shown = await orNothing(get<unknown>(`wallet ${ref}`, device));
       return isShown(shown) ? shown : undefined;

@@ -8,6 +8,7 @@ import type { LinkCode, Wallet as WireWallet } from '../../protocol/wire.ts';
 import { createDeviceStore } from './device-store.ts';
 import { createGuest } from './guest.ts';
 import { createSpends } from './spends.ts';
+import { createTransfers, type Transfers } from './transfers.ts';
 import { type Shown, balanceOf, endOf, isEmpty, show, startShown } from './shown.ts';
 import type { Proof, ReadResult, Wallet, WalletDeps, WalletFailure } from './wallet.ts';
 
@@ -31,6 +32,8 @@ const tokenTimeoutMs = 10_000;
 export function openWallet(deps: WalletDeps): Wallet & {
   /** Makes a guest player, because the service requires a player. Never rejects. */
   identify(): Promise<void>;
+  /** Moves the wallet of the device’s guest to a player who has signed in. Never rejects. */
+  transfer: Transfers['begin'];
 } {
   const { client, clock, connectivity, events, ledger, lifecycle, player, signal } = deps;
   const store = createDeviceStore(deps);
@@ -111,6 +114,17 @@ export function openWallet(deps: WalletDeps): Wallet & {
     },
   });
 
+  const transfers = createTransfers({
+    ...deps,
+    store,
+    isWallet,
+    prove,
+    onMoved(ref, wallet) {
+      if (ref === currentRef() && wallet.version >= getShown().version)
+        void setShown(show(ref, wallet, clock.now()));
+    },
+  });
+
   /** The number of rewards that this device knows to be credited. */
   let credited = 0;
   const countCredited = (): number =>
@@ -118,27 +132,35 @@ export function openWallet(deps: WalletDeps): Wallet & {
       .length;
   const checkRewards = (): void => {
     const count = countCredited();
-    if (count > credited) void read();
+    if (count > credited) void read().then(transfers.wake);
     credited = count;
   };
   credited = countCredited();
 
+  const wake = (): void => {
+    spends.wake();
+    transfers.wake();
+  };
   const ending = linkSignals(signal);
   const disposers = [
     events.on('change', checkRewards),
-    connectivity.onOnline(spends.hurry),
+    connectivity.onOnline(() => {
+      spends.hurry();
+      transfers.hurry();
+    }),
     lifecycle.onTransition((transition) => {
       if (transition === 'visible' || transition === 'returned') void refresh();
     }),
-    player.onChange(() => void restore().then(spends.wake)),
+    player.onChange(() => void restore().then(wake)),
   ];
   listen(ending.signal, 'abort', () => {
     for (const dispose of disposers) dispose();
     spends.stop();
+    transfers.stop();
     store.close();
   });
   if (signal.aborted) ending.abort();
-  void guest.restore().then(restore).then(spends.wake);
+  void guest.restore().then(restore).then(wake);
 
   return {
     refresh,
@@ -174,5 +196,6 @@ export function openWallet(deps: WalletDeps): Wallet & {
       return result;
     },
     identify: guest.identify,
+    transfer: transfers.begin,
   };
 }

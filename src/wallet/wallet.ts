@@ -134,6 +134,8 @@ export interface WalletDeps {
   player: Pick<PlayerContext, 'current' | 'player' | 'onChange'>;
   events: Pick<Emitter<WalletListeners>, 'on' | 'call' | 'hasListeners'>;
   ledger: Pick<Ledger, 'cached'>;
+  /** Moves a guest’s undelivered rewards to the current player. */
+  moveRewards(from: string): void;
   /** Switches to another player. */
   setUser(user: UserOptions): void;
   onChange(): void;

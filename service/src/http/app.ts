@@ -25,6 +25,7 @@ import type { MediaStore } from '../media/media-store.ts';
 import type { ProbeThread } from '../media/probe-thread.ts';
 import type { Uploads } from '../media/uploads.ts';
 import type { Clock } from '../platform/time.ts';
+import type { WriteEvents } from '../resource/change-events.ts';
 import type { RequestHeaders } from '../resource/request-headers.ts';
 import type { ResourceManager } from '../resource/resource-manager.ts';
 import type { ResourceStore } from '../resource/resource-store.ts';
@@ -78,7 +79,7 @@ import {
 } from './routes/resources.ts';
 import { addRewardRoutes } from './routes/reward-status.ts';
 import { addUsageRoutes } from './routes/usage.ts';
-import { addWalletRoutes } from './routes/wallet.ts';
+import { addTransferRoute, addWalletRoutes } from './routes/wallet.ts';
 import {
   addWebhookEventRoutes,
   addWebhookHealthRoute,
@@ -112,6 +113,9 @@ interface AppDeps {
   publicUrl(): string;
   eventBodies: EventBodies;
   redelivery: Redelivery;
+  writeEvents: WriteEvents;
+  /** Called after a commit if webhook deliveries were queued. */
+  onDeliveries(): void;
   resourceManager: ResourceManager;
   requestHeaders: RequestHeaders;
   keyManager: KeyManager;
@@ -231,12 +235,14 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const tokenSecret = await readServiceSecret(deps.database, deps.box, clock, 'player_token');
   const playerTokens = createPlayerTokens({ ...deps, tokenSecret });
   const identifyToken = createIdentifyToken(deps.userTokens, playerTokens);
-  const wallets = createWalletService(deps.database, clock);
+  const wallets = createWalletService(deps);
   const latestMistakes = createLatestMistakes(deps.database, clock);
   addDecisionRoutes(app, { ...deps, identifyToken, latestMistakes, wallets });
   addEventRoutes(app, deps);
   addRewardRoutes(app, deps);
-  addWalletRoutes(app, { ...deps, identifyToken, playerTokens, wallets });
+  const walletDeps = { ...deps, identifyToken, playerTokens, wallets };
+  addWalletRoutes(app, walletDeps);
+  addTransferRoute(app, walletDeps);
   // Their writes use `runOperation`, which has its own connections: an emergency stop never waits for a list.
   const operatorDeps = { ...deps, database: forReads(deps.database) };
   addOperatorRoutes(app, operatorDeps);

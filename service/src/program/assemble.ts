@@ -249,6 +249,8 @@ async function wire(
     box,
     eventBodies: bodies,
     redelivery: deliveries.redelivery,
+    writeEvents,
+    onDeliveries,
     resourceManager,
     requestHeaders,
     keyManager: createKeyManager({ ...changeDeps, ceiling, incrementConfigVersion }),

@@ -212,10 +212,12 @@ async function recordInTransaction(
     transitions,
     findClient: batch.findClient,
   });
-  const [hasDeliveries] = await Promise.all([
+  const stored = await Promise.all([
     deps.writeEvents(queries, scope, draftEvents(transitions, userRefs)),
     writeTransitions(queries, scope, transitions),
-    creditRewards(queries, scope, listEarned(transitions), nowMs),
+    creditRewards(queries, scope, listEarned(transitions, userRefs), nowMs).then((drafts) =>
+      deps.writeEvents(queries, scope, drafts),
+    ),
     addToRollups(queries, scope.accountId, [
       ...countTransitions(scope, transitions, nowMs),
       ...countEvents(scope, acceptedEvents, decisions),
@@ -236,7 +238,7 @@ async function recordInTransaction(
       decisions: statuses,
     },
     changedIds: transitions.map(({ after }) => after.id),
-    hasDeliveries,
+    hasDeliveries: stored.includes(true),
     hasRequests: trackerResult.hasRequests,
   };
 }

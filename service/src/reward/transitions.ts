@@ -72,10 +72,18 @@ const isNewlySettled = ({ before, after }: Transition): boolean =>
   before.rewardState !== after.rewardState && after.rewardState !== 'pending';
 
 /** Returns the rewards that the transitions earn. */
-export const listEarned = (transitions: readonly Transition[]): EarnedReward[] =>
+export const listEarned = (
+  transitions: readonly Transition[],
+  userRefs: ReadonlyMap<string, string>,
+): EarnedReward[] =>
   transitions.flatMap(({ before, after }) =>
     after.rewardState === 'earned' && before.rewardState !== 'earned'
-      ? { decisionId: after.id, viewer: after.viewer, reward: after.reward }
+      ? {
+          decisionId: after.id,
+          viewer: after.viewer,
+          userRef: userRefs.get(after.id),
+          reward: after.reward,
+        }
       : [],
   );
 

@@ -1,24 +1,27 @@
 import type { Reward } from '@trueward/protocol/wire';
+import type { EventDraft } from '../resource/change-events.ts';
 import type { Queries, Scope } from '../store/database.ts';
+import { draftWalletEvent } from './draft-events.ts';
 import { readHoldings, writeChanges } from './wallet-store.ts';
 
 /** A reward that a player has just earned. */
 export interface EarnedReward {
   decisionId: string;
   viewer: string | null;
+  userRef: string | undefined;
   reward: Reward | null;
 }
 
 /**
- * Credits rewards in their players' wallets, in the transaction that earns them. The players must be locked. Costs
- * nothing if no reward is credited in a wallet.
+ * Credits rewards in their players' wallets, in the transaction that earns them, and drafts the webhook events. The
+ * players must be locked. Costs nothing if no reward is credited in a wallet.
  */
 export async function creditRewards(
   queries: Queries,
   scope: Scope,
   rewards: readonly EarnedReward[],
   nowMs: number,
-): Promise<void> {
+): Promise<EventDraft[]> {
   const changes = rewards.flatMap(({ decisionId, viewer, reward }) =>
     viewer !== null && reward?.credit === 'wallet'
       ? {
@@ -32,8 +35,15 @@ export async function creditRewards(
         }
       : [],
   );
-  if (changes.length === 0) return;
+  if (changes.length === 0) return [];
   const viewers = [...new Set(changes.map(({ viewer }) => viewer))];
   const rows = await readHoldings(queries, scope, viewers);
-  await writeChanges(queries, scope, rows, changes, nowMs);
+  const entries = await writeChanges(queries, scope, rows, changes, nowMs);
+  const userRefs = new Map(rewards.map(({ decisionId, userRef }) => [decisionId, userRef]));
+  return entries.flatMap((entry, index) => {
+    const [viewer, playerRef] = [changes[index]?.viewer, entry && userRefs.get(entry.id)];
+    return entry && viewer !== undefined && playerRef !== undefined
+      ? [draftWalletEvent({ viewer, playerRef, entry })]
+      : [];
+  });
 }

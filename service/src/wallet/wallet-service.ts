@@ -1,8 +1,12 @@
 import type { Spend, SpendRequest, Wallet, WalletEntry } from '@trueward/protocol/wire';
+import type { MakeId } from '../platform/ids.ts';
 import { formatInstant, type Clock } from '../platform/time.ts';
+import type { WriteEvents } from '../resource/change-events.ts';
 import type { Database, Queries, Scope } from '../store/database.ts';
 import { lockViewers } from '../store/lock-viewers.ts';
-import { type Entry, readVersion } from './wallet.ts';
+import { draftWalletEvent } from './draft-events.ts';
+import { transferWallet, type TransferResult } from './transfer.ts';
+import { type Entry, maxGrantedS, readVersion } from './wallet.ts';
 import { findEntry, readHoldings, writeChanges } from './wallet-store.ts';
 
 /** A player whose identity is proven. */
@@ -26,7 +30,13 @@ export interface WalletService {
   /** Spends once per id: a retry returns the first result. */
   spend(scope: Scope, owner: WalletOwner, request: SpendRequest): Promise<SpendResult>;
   /** Gives a player something, in the operation's transaction. */
-  grant(queries: Queries, scope: Scope, viewer: string, grant: Grant): Promise<WalletEntry>;
+  grant(queries: Queries, scope: Scope, owner: WalletOwner, grant: Grant): Promise<WalletEntry>;
+  /** Moves a guest's wallet to a player who has signed in. A retry moves only what has been credited since. */
+  transfer(
+    scope: Scope,
+    from: WalletOwner,
+    to: WalletOwner,
+  ): Promise<Wallet | Extract<TransferResult, { refusal: unknown }>>;
 }
 
 /** What an operator gives. It has an amount or a time. */
@@ -38,28 +48,58 @@ export interface Grant {
   reason: string;
 }
 
-/** How far ahead grants can extend a timed reward, in seconds: a year. */
-const maxGrantedS = 31_536_000;
+interface Deps {
+  database: Database;
+  clock: Clock;
+  makeId: MakeId;
+  writeEvents: WriteEvents;
+  /** Called after a commit if webhook deliveries were queued. */
+  onDeliveries(): void;
+}
 
-export function createWalletService(database: Database, clock: Clock): WalletService {
+export function createWalletService(deps: Deps): WalletService {
+  const { database, clock, makeId, writeEvents } = deps;
+  /** Writes the event of an entry. Resolves to whether there are deliveries. */
+  const announce = (
+    queries: Queries,
+    scope: Scope,
+    { playerRef, viewer }: WalletOwner,
+    entry: Entry,
+    from?: string,
+  ): Promise<boolean> =>
+    writeEvents(queries, scope, [
+      draftWalletEvent({ viewer, playerRef, entry, ...(from === undefined ? {} : { from }) }),
+    ]);
+  /** Runs `work` in a transaction, which says whether there are deliveries. */
+  const change = async <T>(
+    work: (queries: Queries) => Promise<[result: T, hasDeliveries: boolean]>,
+  ): Promise<T> => {
+    const [result, hasDeliveries] = await database.transaction(work, {
+      hasLeadingReads: true,
+      preferIndexes: true,
+    });
+    if (hasDeliveries) deps.onDeliveries();
+    return result;
+  };
+  const read: WalletService['read'] = async (scope, { playerRef, viewer }) => {
+    const rows = await readHoldings(database, scope, [viewer]);
+    const nowMs = clock.nowMs();
+    const isActive = (untilMs: number | null): untilMs is number =>
+      untilMs !== null && untilMs > nowMs;
+    return {
+      player_ref: playerRef,
+      balances: Object.fromEntries(
+        rows.flatMap(({ type, balance }) => (balance > 0 ? [[type, balance]] : [])),
+      ),
+      entitlements: rows.flatMap(({ type, activeUntilMs }) =>
+        isActive(activeUntilMs) ? [{ type, active_until: formatInstant(activeUntilMs) }] : [],
+      ),
+      version: readVersion(rows),
+      now: formatInstant(nowMs),
+    };
+  };
   return {
-    async read(scope, { playerRef, viewer }) {
-      const rows = await readHoldings(database, scope, [viewer]);
-      const nowMs = clock.nowMs();
-      const isActive = (untilMs: number | null): untilMs is number =>
-        untilMs !== null && untilMs > nowMs;
-      return {
-        player_ref: playerRef,
-        balances: Object.fromEntries(
-          rows.flatMap(({ type, balance }) => (balance > 0 ? [[type, balance]] : [])),
-        ),
-        entitlements: rows.flatMap(({ type, activeUntilMs }) =>
-          isActive(activeUntilMs) ? [{ type, active_until: formatInstant(activeUntilMs) }] : [],
-        ),
-        version: readVersion(rows),
-        now: formatInstant(nowMs),
-      };
-    },
+    read,
     async hasActive(scope, viewer, types) {
       const nowMs = clock.nowMs();
       const rows = await readHoldings(database, scope, [viewer]);
@@ -68,7 +108,8 @@ export function createWalletService(database: Database, clock: Clock): WalletSer
           activeUntilMs !== null && activeUntilMs > nowMs && types.includes(type),
       );
     },
-    async grant(queries, scope, viewer, { amount = 0, ...grant }) {
+    async grant(queries, scope, owner, { amount = 0, ...grant }) {
+      const { viewer } = owner;
       const nowMs = clock.nowMs();
       await lockViewers(queries, scope, [viewer], nowMs);
       const rows = await readHoldings(queries, scope, [viewer]);
@@ -81,6 +122,7 @@ export function createWalletService(database: Database, clock: Clock): WalletSer
       } as const;
       const [entry] = await writeChanges(queries, scope, rows, [change], nowMs);
       if (!entry) throw new Error('A grant can’t be refused.');
+      await announce(queries, scope, owner, entry);
       const { id, type, delta, balance, version } = entry;
       return {
         id,
@@ -94,25 +136,36 @@ export function createWalletService(database: Database, clock: Clock): WalletSer
         at: formatInstant(nowMs),
       };
     },
-    spend: (scope, { viewer }, { id, type, amount, reason }) =>
-      database.transaction(
-        async (queries) => {
-          const nowMs = clock.nowMs();
-          // The statements are pipelined: the wallet is read after the player has been locked.
-          const [, known, rows] = await Promise.all([
-            lockViewers(queries, scope, [viewer], nowMs),
-            findEntry(queries, scope, viewer, id),
-            readHoldings(queries, scope, [viewer]),
-          ]);
-          if (known) return repeatSpend(known, { type, amount });
-          const change = { viewer, id, kind: 'spend', type, delta: -amount, reason } as const;
-          const [entry] = await writeChanges(queries, scope, rows, [change], nowMs);
-          if (entry) return { spend: describeSpend(entry) };
-          const balance = rows.find((row) => row.type === type)?.balance ?? 0;
-          return { refusal: 'insufficient_balance', balance };
-        },
-        { hasLeadingReads: true, preferIndexes: true },
-      ),
+    spend: (scope, owner, { id, type, amount, reason }) =>
+      change<SpendResult>(async (queries) => {
+        const { viewer } = owner;
+        const nowMs = clock.nowMs();
+        // The statements are pipelined: the wallet is read after the player has been locked.
+        const [, known, rows] = await Promise.all([
+          lockViewers(queries, scope, [viewer], nowMs),
+          findEntry(queries, scope, viewer, id),
+          readHoldings(queries, scope, [viewer]),
+        ]);
+        if (known) return [repeatSpend(known, { type, amount }), false];
+        const spend = { viewer, id, kind: 'spend', type, delta: -amount, reason } as const;
+        const [entry] = await writeChanges(queries, scope, rows, [spend], nowMs);
+        if (entry)
+          return [{ spend: describeSpend(entry) }, await announce(queries, scope, owner, entry)];
+        const balance = rows.find((row) => row.type === type)?.balance ?? 0;
+        return [{ refusal: 'insufficient_balance', balance }, false];
+      }),
+    async transfer(scope, from, to) {
+      const result = await change<TransferResult>(async (queries) => {
+        const viewers = { from: from.viewer, to: to.viewer };
+        const moved = await transferWallet(queries, scope, makeId, viewers, clock.nowMs());
+        if ('refusal' in moved) return [moved, false];
+        const stored = await Promise.all(
+          moved.entries.map((entry) => announce(queries, scope, to, entry, from.playerRef)),
+        );
+        return [moved, stored.includes(true)];
+      });
+      return 'refusal' in result ? result : read(scope, to);
+    },
   };
 }
 

@@ -12,11 +12,11 @@ export interface Holding {
 export interface WalletChange {
   /** The id of the entry, which is unique for the player. */
   id: string;
-  kind: 'reward' | 'spend' | 'grant';
+  kind: 'reward' | 'spend' | 'grant' | 'transfer';
   type: string;
-  /** How much to add to the balance. Negative for a spend. */
+  /** How much to add to the balance. Negative for a spend, and for what is transferred to another player. */
   delta: number;
-  /** How long the player has the reward, instead of an amount. */
+  /** How long the player has the reward, instead of an amount. Negative if the time is transferred: it then ends. */
   durationS?: number | undefined;
   /** How far ahead the time may be extended. */
   maxActiveS?: number | undefined;
@@ -31,6 +31,8 @@ export interface Entry extends WalletChange {
 
 /** The largest balance. Every JSON parser reads whole numbers up to it exactly. */
 export const maxBalance = Number.MAX_SAFE_INTEGER;
+/** How far ahead grants can extend a timed reward, in seconds: a year. */
+export const maxGrantedS = 31_536_000;
 /** How far ahead timed rewards can be extended by default, in seconds. */
 const defaultMaxActiveS = 604_800;
 
@@ -70,6 +72,7 @@ function extend(
   nowMs: number,
 ): number | null {
   if (durationS === undefined) return untilMs;
+  if (durationS < 0) return null;
   const from = Math.max(untilMs ?? nowMs, nowMs);
   // A lower limit never takes away what the player already has.
   return Math.max(from, Math.min(from + durationS * 1_000, nowMs + maxActiveS * 1_000));

@@ -14,6 +14,9 @@ interface Deps {
   bodies: EventBodies;
 }
 
+/** `decision.served` accounts for a twelfth of the storage per ad. Few need the others: the service keeps the wallets. */
+const onDemand = new Set<string>(['decision.served', 'wallet.credited', 'wallet.spent']);
+
 /** Inserts events and deliveries. */
 const insertSql = `WITH written AS (
     INSERT INTO webhook_events (account_id, environment, created_at, id, type, body, viewer, child_directed)
@@ -27,14 +30,13 @@ const insertSql = `WITH written AS (
 
 /**
  * Creates a function that stores webhook events and queues their deliveries. In the sandbox, all events are stored for
- * `trueward-service listen`. In the live environment, `decision.served` is stored only if a webhook subscribes to it,
- * because it accounts for a twelfth of the storage per ad.
+ * `trueward-service listen`. In the live environment, some are stored only if a webhook subscribes to them.
  */
 export function createEventWriter({ clock, makeId, subscriptions, bodies }: Deps): WriteEvents {
   return async (queries, scope, allDrafts) => {
     const { webhooks, subscribedEvents } = subscriptions(scope);
     const shouldStore = ({ type }: EventDraft): boolean =>
-      type !== 'decision.served' || scope.environment === 'sandbox' || subscribedEvents.has(type);
+      !onDemand.has(type) || scope.environment === 'sandbox' || subscribedEvents.has(type);
     const drafts = allDrafts.filter(shouldStore);
     if (drafts.length === 0) return false;
     const now = formatInstant(clock.nowMs());

@@ -146,5 +146,17 @@ function makeSampleEvent(type: WebhookEvent['type'], makeId: MakeId): EventDraft
           actor: userRef,
         },
       };
+    case 'wallet.credited':
+      return { type, data: { ...makeSampleEntry(makeId), kind: 'grant', balance: 1 } };
+    case 'wallet.spent':
+      return { type, data: { ...makeSampleEntry(makeId), balance: 0 } };
   }
 }
+
+const makeSampleEntry = (makeId: MakeId) => ({
+  entry_id: makeId('grant'),
+  user_ref: userRef,
+  type: 'test',
+  amount: 1,
+  version: 1,
+});

@@ -64,6 +64,21 @@ test('`verifyWebhook` accepts webhooks signed by the previous release', async ()
   expect(event).toMatchObject({ type: 'decision.rewarded', data: { placement: 'revive' } });
 });
 
+test('processes that create a secret at the same time get the same one', async () => {
+  const { service, config, clock } = game;
+  const box = openSecretBox(config);
+  const makers: ((secret: string) => void)[] = [];
+  // Both have seen that there is no secret before either stores one.
+  const make = () =>
+    new Promise<string>((resolve) => {
+      makers.push(resolve);
+      if (makers.length === 2) makers.forEach((done, index) => done(`secret ${index}`));
+    });
+  const read = () => readServiceSecret(service.database, box, clock, 'test_of_releases', make);
+  const secrets = await Promise.all([read(), read()]);
+  expect([secrets[1], await read()]).toEqual([secrets[0], secrets[0]]);
+});
+
 /** Reads the key with which the service signs tokens. */
 const readTokenKey = (): Promise<string> => {
   const { service, config, clock } = game;

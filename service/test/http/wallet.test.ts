@@ -391,6 +391,108 @@ test('a player’s wallet and devices are exported, and erased with the player',
   expect(await findDifferences()).toEqual([]);
 });
 
+test('a guest who signs in takes the wallet along, once, and nobody else gets it', async () => {
+  const first = await makeGuest();
+  await earn(first.player_token);
+  await earn(first.player_token, 'double-coins');
+  const ann = await makeUserToken('ann');
+  const transfer = (from: string, to = ann, key?: string) =>
+    call<Wallet & Problem>('POST', '/v1/wallet/transfers', to, { from }, key);
+  // Both at once: nothing is moved twice, and nothing is lost.
+  const both = await Promise.all([transfer(first.player_token), transfer(first.player_token)]);
+  for (const { status, body } of both)
+    expect([status, body.player_ref, body.balances]).toEqual([200, 'ann', { coins: 25 }]);
+  const { body: moved } = await transfer(first.player_token);
+  expect(moved).toMatchObject({ balances: { coins: 25 }, entitlements: [{ type: 'double_xp' }] });
+  expect(await readWallet(first.player_token)).toMatchObject({ balances: {}, entitlements: [] });
+  // A reward that is confirmed later follows, but only to the same player.
+  await earn(first.player_token);
+  const bob = await makeUserToken('bob');
+  expect(await transfer(first.player_token, bob)).toMatchObject({
+    status: 409,
+    body: { code: 'conflict' },
+  });
+  expect((await transfer(first.player_token)).body.balances).toEqual({ coins: 50 });
+  // Two guests are not merged, a player is not moved, and nobody is moved by a name.
+  const second = await makeGuest();
+  for (const [from, to, code] of [
+    [first.player_token, second.player_token, 'identity_required'],
+    [ann, bob, 'identity_required'],
+    [first.player_ref, bob, 'token_invalid'],
+    [`${second.player_token}x`, bob, 'player_unknown'],
+    ['', bob, 'invalid_request'],
+  ] as const)
+    expect((await transfer(from, to)).body.code).toBe(code);
+  expect((await transfer(second.player_token, ann, game.keys.live.publishable)).body.code).toBe(
+    'token_invalid',
+  );
+  // Many guests can’t be collected in one wallet.
+  const codes = [];
+  for (let index = 0; index < 9; index += 1) {
+    const { player_ref: ref, player_token: token } = await makeGuest();
+    await manage('POST', `/v1/wallets/${ref}/grants`, { type: 'coins', amount: 1, reason: 'x' });
+    game.advance(1_000);
+    codes.push((await transfer(token)).body.code ?? 'moved');
+  }
+  expect(codes).toEqual([...Array<string>(8).fill('moved'), 'rate_limited']);
+  expect((await readWallet(ann)).balances).toEqual({ coins: 58 });
+  expect(await findDifferences()).toEqual([]);
+});
+
+test('servers that subscribe hear what wallets are credited with, and what is spent', async () => {
+  const { body: webhook } = await manage<{ id: string }>('POST', '/v1/webhooks', {
+    url: 'https://receiver.example/wallets',
+    events: ['wallet.credited', 'wallet.spent'],
+  });
+  const { player_ref: playerRef, player_token: token } = await makeGuest();
+  const decisionId = await earn(token);
+  await earn(token, 'double-coins');
+  const request = { id: randomUUID(), amount: 10, reason: 'red hat' };
+  await spend(token, request);
+  await spend(token, request);
+  await spend(token, { amount: 100 });
+  await manage('POST', `/v1/wallets/${playerRef}/grants`, {
+    type: 'coins',
+    amount: 5,
+    reason: 'sorry',
+  });
+  const carol = await makeUserToken('carol');
+  await call('POST', '/v1/wallet/transfers', carol, { from: token });
+  const stored = await game.service.database.query<{ body: string }>(
+    `SELECT body FROM webhook_events e JOIN delivery_queue d
+      ON d.account_id = e.account_id AND d.event_id = e.id WHERE d.webhook_id = $1 ORDER BY e.id`,
+    [webhook.id],
+  );
+  const events = stored.map(({ body }) => JSON.parse(body) as { type: string; data: object });
+  const coin = { user_ref: playerRef, type: 'coins' };
+  // Those of the same millisecond have no order.
+  const has = (type: string, data: object): void =>
+    expect(events).toContainEqual({
+      id: expect.any(String) as string,
+      created_at: expect.any(String) as string,
+      environment: 'sandbox',
+      type,
+      data: expect.objectContaining(data) as object,
+    });
+  has('wallet.credited', {
+    ...coin,
+    kind: 'reward',
+    entry_id: decisionId,
+    amount: 25,
+    balance: 25,
+    version: 1,
+  });
+  has('wallet.credited', { type: 'double_xp', kind: 'reward', duration_s: 600 });
+  const spent = { entry_id: request.id, amount: 10, reason: 'red hat', balance: 15 };
+  has('wallet.spent', { ...coin, ...spent });
+  has('wallet.credited', { ...coin, kind: 'grant', amount: 5, reason: 'sorry' });
+  const moved = { user_ref: 'carol', kind: 'transfer', from_user_ref: playerRef };
+  has('wallet.credited', { ...moved, type: 'coins', amount: 20 });
+  has('wallet.credited', { ...moved, type: 'double_xp' });
+  expect(events).toHaveLength(6);
+  await manage('DELETE', `/v1/webhooks/${webhook.id}`);
+});
+
 test('a difference between entries and balance is found', async () => {
   const { player_token: token } = await makeGuest();
   await earn(token);

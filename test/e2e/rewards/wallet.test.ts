@@ -1,5 +1,6 @@
 import type { BrowserContext, Page } from 'playwright';
 import { describe, expect } from 'vitest';
+import { signUserToken } from '../../../src/server/index.ts';
 import { createDemand } from '../../../service/test/demo-demand.ts';
 import { getResult, show } from '../browser.ts';
 import type { Stack } from '../stack.ts';
@@ -131,6 +132,25 @@ describe('a game without a server', () => {
     expect(await balance(page)).toBe(5);
     await other.reload();
     await expect.poll(() => balance(other)).toBe(5);
+
+    // The game gets a server, and the player signs in on the second device.
+    const response = await fetch(`${stack.serviceUrl}/v1/user_token_secrets`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${stack.keys.sandbox.secret}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ overlap_s: 86_400 }),
+    });
+    const { secret } = (await response.json()) as { secret: string };
+    const userToken = await signUserToken('ann', secret);
+    await other.evaluate(
+      (token) => window.ads.setUser({ userToken: token }, { transferRewards: true }),
+      userToken,
+    );
+    await expect.poll(() => balance(other)).toBe(5);
+    await page.evaluate(() => window.ads.wallet.refresh());
+    expect(await balance(page)).toBe(0);
     await second.close();
   });
 });

@@ -36,6 +36,9 @@ function openPage({ stored, charged } = createDevice()) {
     readSpends: async () => [...stored.values()],
     readGuest: async () => undefined,
     writeGuest: async () => {},
+    moveGuest: async () => {},
+    removeTransfer: async () => {},
+    readTransfers: async () => [],
     readWallet: async () => undefined,
     writeWallet: async () => {},
     close: () => {},
@@ -74,6 +77,7 @@ function openPage({ stored, charged } = createDevice()) {
     setUser: () => {},
     onChange: () => {},
     onEntitled: () => {},
+    moveRewards: () => {},
     deliver(callback) {
       callback();
       return () => {};

@@ -16,6 +16,8 @@ export const eventChoices = [
   { id: 'policy.blocked', name: 'Request blocked by a policy' },
   { id: 'creative.review_updated', name: 'Creative reviewed' },
   { id: 'kill_switch.changed', name: 'Kill switch changed' },
+  { id: 'wallet.credited', name: 'Wallet credited' },
+  { id: 'wallet.spent', name: 'Wallet spent' },
 ];
 
 /** Returns an event type's display name. */

@@ -123,13 +123,13 @@ export function addPlayerWalletRoutes(app: FastifyInstance, deps: Deps): void {
             ? [{ pointer: '/amount', message: 'is required, or `duration_s`, but not both' }]
             : [],
         );
-        const { viewer } = toOwner(request);
+        const owner = toOwner(request);
         const id = makeId('grant');
         const grant = { id, type, amount, durationS, reason };
-        const body = await wallets.grant(operation.queries, operation.scope, viewer, grant);
+        const body = await wallets.grant(operation.queries, operation.scope, owner, grant);
         // Like all records, this one must not name the player.
         const after = { type, amount, duration_s: durationS, reason, entry_id: id };
-        await audit.record(operation, { action: 'wallet.granted', targetId: viewer, after });
+        await audit.record(operation, { action: 'wallet.granted', targetId: owner.viewer, after });
         return { status: 201, body };
       }),
   );

@@ -4,6 +4,7 @@ import type {
   LinkRequest,
   Spend,
   SpendRequest,
+  TransferRequest,
   Wallet,
 } from '@trueward/protocol/wire';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -162,18 +163,67 @@ export function addWalletRoutes(app: FastifyInstance, deps: Deps): void {
   );
 }
 
+/** Adds the route with which the wallet of a guest who signs in becomes the player's. */
+export function addTransferRoute(app: FastifyInstance, deps: Deps): void {
+  app.post<{ Body: TransferRequest }>(
+    '/v1/wallet/transfers',
+    {
+      config,
+      schema: {
+        operationId: 'transferWallet',
+        summary: 'Move a guest’s wallet to the player who has signed in',
+        description:
+          'Send the player’s user token in the header `Player-Token`. Everything that the guest has is moved in one transaction. A retry is safe: it moves what the guest has been credited with since. A guest’s wallet can be moved to one player only, and a player can receive ten transfers within 30 days.',
+        headers,
+        body: { $ref: 'TransferRequest#' },
+        response: { 200: { description: 'The player’s wallet.', $ref: 'Wallet#' } },
+      },
+    },
+    async (request, reply): Promise<Wallet> => {
+      const principal = getPrincipal(request);
+      const to = await findOwner(deps, request);
+      const from = await proveOwner(deps, principal, request.body.from);
+      if (isGuestRef(to.playerRef) || !isGuestRef(from.playerRef))
+        throw new ProblemError(
+          'identity_required',
+          'Only a guest’s wallet can be moved, and only to a player of yours: send a user token in the header `Player-Token`, and the guest’s `player_token` as `from`.',
+        );
+      deps.limiter.onSpend(principal, to.playerRef, reply);
+      const result = await deps.wallets.transfer(principal, from, to);
+      if (!('refusal' in result)) return result;
+      throw result.refusal === 'too_many'
+        ? new ProblemError(
+            'rate_limited',
+            'This player has received ten transfers within 30 days.',
+            {
+              retryAfterS: 86_400,
+            },
+          )
+        : new ProblemError(
+            'conflict',
+            'This guest’s wallet has been moved to another player: nothing was moved.',
+          );
+    },
+  );
+}
+
 /** @throws ProblemError when the request doesn't prove who the player is. */
-async function findOwner(
-  { identifyToken, pseudonym }: Deps,
-  request: FastifyRequest,
-): Promise<WalletOwner> {
-  const principal: Principal = getPrincipal(request);
+async function findOwner(deps: Deps, request: FastifyRequest): Promise<WalletOwner> {
   const token = request.headers['player-token'];
   if (typeof token !== 'string')
     throw new ProblemError(
       'player_required',
       'Send the `player_token` of a guest player, or a user token, in the header `Player-Token`.',
     );
+  return proveOwner(deps, getPrincipal(request), token);
+}
+
+/** @throws ProblemError when the token proves nobody. */
+async function proveOwner(
+  { identifyToken, pseudonym }: Deps,
+  principal: Principal,
+  token: string,
+): Promise<WalletOwner> {
   const { userRef: playerRef } = await identifyToken(principal, token);
   return { playerRef, viewer: pseudonym(principal, playerRef) };
 }

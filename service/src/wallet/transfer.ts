@@ -1,0 +1,59 @@
+import type { Queries, Scope } from '../store/database.ts';
+import type { MakeId } from '../platform/ids.ts';
+import { lockViewers } from '../store/lock-viewers.ts';
+import { type Entry, maxGrantedS } from './wallet.ts';
+import { type PlayerChange, readHoldings, writeChanges } from './wallet-store.ts';
+
+/** The players of a transfer, by their pseudonyms. */
+interface Transfer {
+  from: string;
+  to: string;
+}
+
+/** How many transfers a player may receive within 30 days, so that the wallets of many guests can't be collected. */
+const maxTransfers = 10;
+const periodMs = 30 * 86_400_000;
+
+/** The entries that the receiver got, or why nothing was moved. */
+export type TransferResult = { entries: Entry[] } | { refusal: 'moved_elsewhere' | 'too_many' };
+
+/**
+ * Moves everything that a guest has to a player who has signed in, as pairs of entries with the same id. The guest's
+ * rewards that are confirmed later can follow, but only to the same player.
+ */
+export async function transferWallet(
+  queries: Queries,
+  scope: Scope,
+  makeId: MakeId,
+  { from, to }: Transfer,
+  nowMs: number,
+): Promise<TransferResult> {
+  await lockViewers(queries, scope, [from, to], nowMs);
+  const rows = await readHoldings(queries, scope, [from, to]);
+  const moves = rows
+    .filter(({ viewer }) => viewer === from)
+    .flatMap(({ type, balance, activeUntilMs }) => {
+      const durationS = Math.max(0, Math.ceil(((activeUntilMs ?? 0) - nowMs) / 1_000));
+      return balance > 0 || durationS > 0 ? [{ type, balance, durationS }] : [];
+    });
+  const [earlier] = await queries.query<{ isElsewhere: boolean; received: number }>(
+    `SELECT EXISTS (SELECT FROM wallet_entries g WHERE account_id = $1 AND environment = $2 AND viewer = $3
+          AND kind = 'transfer' AND NOT EXISTS (SELECT FROM wallet_entries u
+            WHERE u.account_id = $1 AND u.environment = $2 AND u.viewer = $4 AND u.id = g.id)) AS "isElsewhere",
+        (SELECT count(DISTINCT at) FROM wallet_entries WHERE account_id = $1 AND environment = $2 AND viewer = $4
+          AND kind = 'transfer' AND at > $5)::bigint AS received`,
+    [scope.accountId, scope.environment, from, to, new Date(nowMs - periodMs)],
+  );
+  if (earlier?.isElsewhere) return { refusal: 'moved_elsewhere' };
+  if (moves.length > 0 && (earlier?.received ?? 0) >= maxTransfers) return { refusal: 'too_many' };
+  const changes = moves.flatMap(({ type, balance, durationS }): PlayerChange[] => {
+    const change = { id: makeId('transfer'), kind: 'transfer', type } as const;
+    const [taken, given] = durationS > 0 ? [-durationS, durationS] : [];
+    return [
+      { ...change, viewer: from, delta: -balance, durationS: taken },
+      { ...change, viewer: to, delta: balance, durationS: given, maxActiveS: maxGrantedS },
+    ];
+  });
+  const entries = await writeChanges(queries, scope, rows, changes, nowMs);
+  return { entries: entries.flatMap((entry, index) => (entry && index % 2 === 1 ? [entry] : [])) };
+}
