@@ -55,7 +55,8 @@ export function createShop(
   function refresh(): void {
     const gems = ads.wallet.balance('gems');
     write('[data-gems]', gems);
-    flame.disabled = isBuying || ownsFlame() || gems < flamePrice;
+    // Also without enough gems: who has paid in another browser gets it here for nothing.
+    flame.disabled = isBuying || ownsFlame();
     write('#flame-note', describeFlame(ownsFlame(), gems));
     write('#sparks-left', describeTimeLeft(ads.wallet.activeUntil('double_sparks')));
     for (const offer of offers) offer.refresh();

@@ -1,6 +1,7 @@
 import {
   type Ads,
   type AdsOptions,
+  type CompletedSpend,
   createAds,
   OptionError,
   type PortalAdsOptions,
@@ -50,6 +51,11 @@ export declare abstract class TruewardComponent {
    * it is disabled wait until it is enabled. See the `reward` event of `ads.on()`.
    */
   onReward?(reward: EarnedReward): void | Promise<void>;
+  /**
+   * Implement this method to hand out what the player has bought with `ads.wallet.spend()`, while the component is
+   * enabled. See the `spend` event of `ads.on()`.
+   */
+  onSpend?(spend: CompletedSpend): void | Promise<void>;
   /** Called by the engine. If you override any of these four methods, also call it on `super`. */
   protected onLoad(): void;
   protected onEnable(): void;
@@ -89,9 +95,10 @@ export function createTruewardComponent<Node, Component extends { node: Node }>(
 
   class Trueward extends Base {
     #ads: Ads | undefined;
-    #stopRewards: (() => void) | undefined;
+    #stops: (() => void)[] = [];
 
     onReward?(reward: EarnedReward): void | Promise<void>;
+    onSpend?(spend: CompletedSpend): void | Promise<void>;
 
     get ads(): Ads {
       return (this.#ads ??= startAds(cc, () => this.adsOptions()));
@@ -108,14 +115,15 @@ export function createTruewardComponent<Node, Component extends { node: Node }>(
     }
 
     onEnable(): void {
-      // A handler that does nothing would consume the reward.
-      if (!this.onReward) return;
-      this.#stopRewards = this.ads.on('reward', (reward) => this.onReward?.(reward));
+      // A handler that does nothing would consume the reward, or what was bought.
+      if (this.onReward)
+        this.#stops.push(this.ads.on('reward', (reward) => this.onReward?.(reward)));
+      if (this.onSpend) this.#stops.push(this.ads.on('spend', (spend) => this.onSpend?.(spend)));
     }
 
     onDisable(): void {
-      this.#stopRewards?.();
-      this.#stopRewards = undefined;
+      for (const stop of this.#stops) stop();
+      this.#stops = [];
     }
 
     onDestroy(): void {

@@ -197,7 +197,11 @@ export function createSpends(deps: Deps): Spends {
           : { outcome: 'offline', reason: 'network' };
       }
       const proof = await prove();
-      if (!has(proof, 'headers')) return proof;
+      // Before the first ad, there is no player yet, who has nothing.
+      if (!has(proof, 'headers'))
+        return proof.reason === 'player_required'
+          ? { outcome: 'insufficient', id, balance: 0 }
+          : proof;
       const { ref } = proof;
       const record: SpendRecord = {
         v: 1,

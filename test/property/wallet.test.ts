@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
@@ -5,11 +6,14 @@ import type { Guest, Problem, Spend, Wallet } from '../../protocol/wire.ts';
 import { findSumDifferences } from '../../service/src/wallet/check-sums.ts';
 import { startGame, type Game } from '../../service/test/http/reward-game.ts';
 import { updatePlacement } from '../../service/test/http/reward-operator.ts';
+import { signUserToken } from '../../src/server/index.ts';
 import { createPostgresDatabase, hasPostgres } from '../../service/test/postgres-database.ts';
 
 /** What a player does next. `id` is one of the player's spends, so that spends are repeated. */
 type Step =
   | { kind: 'earn' }
+  /** The guest signs in, and the wallet is moved. */
+  | { kind: 'transfer' }
   | { kind: 'spend'; id: number; amount: number; type: 'coins' | 'gems' }
   /** The client disconnects after so many milliseconds. */
   | { kind: 'lose'; id: number; amount: number; afterMs: number };
@@ -18,6 +22,7 @@ const id = fc.integer({ min: 0, max: 5 });
 const amount = fc.integer({ min: 1, max: 30 });
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('earn' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('transfer' as const) }) },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -51,12 +56,17 @@ describe.each([
 ])('wallets on %s', (name, createDatabase) => {
   const isSkipped = name === 'PostgreSQL' && !(hasPostgres && inject('full'));
   let game: Game;
+  let userTokenSecret: string;
   beforeAll(async () => {
     if (isSkipped) return;
     game = await startGame(await createDatabase());
     await updatePlacement(game, 'revive', {
       reward: { type: 'coins', amount: 25, credit: 'wallet' },
     });
+    const created = await game.client.manage<{ secret: string }>('POST', '/v1/user_token_secrets', {
+      overlap_s: 86_400,
+    });
+    userTokenSecret = created.secret;
   });
   afterAll(() => game?.stop());
 
@@ -64,13 +74,15 @@ describe.each([
     game.client.call<T>(method, path, game.client.publishable, body, { 'player-token': token });
 
   /** Plays the steps, then repeats every spend until it is answered. Returns what the player must have. */
-  async function play(groups: readonly Step[][]): Promise<{ token: string; coins: number }> {
+  async function play(groups: readonly Step[][]): Promise<{ tokens: string[]; coins: number }> {
     const { body: guest } = await game.client.call<Guest>(
       'POST',
       '/v1/players',
       game.client.publishable,
     );
     const { player_token: token } = guest;
+    const now = () => game.clock.nowMs();
+    const userToken = await signUserToken(randomUUID(), userTokenSecret, { now });
     const sent = new Map<number, object>();
     /** The first request of an id determines what it is for; a retry is equal. */
     const toRequest = (number: number, fields: object): object => {
@@ -108,6 +120,12 @@ describe.each([
         if (decisions[0]?.state === 'earned') earned += 1;
         return;
       }
+      if (action.kind === 'transfer') {
+        const { status } = await call('POST', '/v1/wallet/transfers', userToken, { from: token });
+        // A player receives ten transfers at most.
+        expect([200, 429]).toContain(status);
+        return;
+      }
       if (action.kind === 'spend')
         return spend(toRequest(action.id, { amount: action.amount, type: action.type }));
       const request = toRequest(action.id, { amount: action.amount, type: 'coins' });
@@ -129,7 +147,7 @@ describe.each([
     for (const group of groups) await Promise.all(group.map(run));
     for (const request of sent.values()) await spend(request);
     const spent = [...completed.values()].reduce((sum, { amount: paid }) => sum + paid, 0);
-    return { token, coins: 25 * earned - spent };
+    return { tokens: [token, userToken], coins: 25 * earned - spent };
   }
 
   test.skipIf(isSkipped)(
@@ -140,9 +158,15 @@ describe.each([
       await fc.assert(
         fc.asyncProperty(plan, async (players) => {
           const results = await Promise.all(players.map(play));
-          for (const { token, coins } of results) {
-            const { body } = await call<Wallet>('GET', '/v1/wallet', token);
-            expect(body.balances).toEqual(coins === 0 ? {} : { coins });
+          for (const { tokens, coins } of results) {
+            const wallets = await Promise.all(
+              tokens.map((token) => call<Wallet>('GET', '/v1/wallet', token)),
+            );
+            const sum = wallets.reduce(
+              (total, { body }) => total + (body.balances['coins'] ?? 0),
+              0,
+            );
+            expect(sum).toBe(coins);
           }
           expect(await findSumDifferences(game.service.database)).toEqual([]);
           spends += 1;

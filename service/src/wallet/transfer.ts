@@ -36,16 +36,19 @@ export async function transferWallet(
       const durationS = Math.max(0, Math.ceil(((activeUntilMs ?? 0) - nowMs) / 1_000));
       return balance > 0 || durationS > 0 ? [{ type, balance, durationS }] : [];
     });
-  const [earlier] = await queries.query<{ isElsewhere: boolean; received: number }>(
-    `SELECT EXISTS (SELECT FROM wallet_entries g WHERE account_id = $1 AND environment = $2 AND viewer = $3
-          AND kind = 'transfer' AND NOT EXISTS (SELECT FROM wallet_entries u
-            WHERE u.account_id = $1 AND u.environment = $2 AND u.viewer = $4 AND u.id = g.id)) AS "isElsewhere",
-        (SELECT count(DISTINCT at) FROM wallet_entries WHERE account_id = $1 AND environment = $2 AND viewer = $4
-          AND kind = 'transfer' AND at > $5)::bigint AS received`,
-    [scope.accountId, scope.environment, from, to, new Date(nowMs - periodMs)],
+  const earlier = await queries.query<{ viewer: string; id: string; at: Date }>(
+    `SELECT viewer, id, at FROM wallet_entries WHERE account_id = $1 AND environment = $2
+      AND viewer = ANY ($3::text[]) AND kind = 'transfer'`,
+    [scope.accountId, scope.environment, [from, to]],
   );
-  if (earlier?.isElsewhere) return { refusal: 'moved_elsewhere' };
-  if (moves.length > 0 && (earlier?.received ?? 0) >= maxTransfers) return { refusal: 'too_many' };
+  const received = earlier.filter(({ viewer }) => viewer === to);
+  const ids = new Set(received.map(({ id }) => id));
+  if (earlier.some(({ viewer, id }) => viewer === from && !ids.has(id)))
+    return { refusal: 'moved_elsewhere' };
+  const recent = new Set(
+    received.map(({ at }) => at.getTime()).filter((atMs) => atMs > nowMs - periodMs),
+  );
+  if (moves.length > 0 && recent.size >= maxTransfers) return { refusal: 'too_many' };
   const changes = moves.flatMap(({ type, balance, durationS }): PlayerChange[] => {
     const change = { id: makeId('transfer'), kind: 'transfer', type } as const;
     const [taken, given] = durationS > 0 ? [-durationS, durationS] : [];

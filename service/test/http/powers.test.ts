@@ -104,6 +104,7 @@ const table: Record<string, Rule> = {
   'POST /v1/players/link-codes': '- pk',
   'GET /v1/wallet': '- pk',
   'POST /v1/wallet/spends': '- pk',
+  'POST /v1/wallet/transfers': '- pk',
   'GET /panel/api/session': 'viewer -',
   'POST /panel/api/session/confirmation': 'viewer -',
   // These two change the user's own credentials with the password in the body, which is checked every time.

@@ -4,6 +4,7 @@ import {
   createTruewardComponent,
   type TruewardComponent,
 } from '../../../src/cocos/cocos-ads.ts';
+import type { CompletedSpend } from '../../../src/index.ts';
 import type { EarnedReward } from '../../../src/outcome.ts';
 import { keyChecksum } from '../../../src/platform/key-format.ts';
 import { type CocosEngine, createCocosEngine } from '../../fakes/cocos-engine.ts';
@@ -78,6 +79,25 @@ test('the component receives rewards only while it is enabled', () => {
   expect(component.received).toEqual([reward]);
 
   call(component, 'onDisable');
+  expect(stop).toHaveBeenCalledOnce();
+});
+
+test('the component hands out what was bought only while it is enabled', () => {
+  const bought: string[] = [];
+  class Shop extends createTruewardComponent(engine) {
+    override adsOptions = () => options;
+    override onSpend({ id }: CompletedSpend): void {
+      bought.push(id);
+    }
+  }
+  const shop = (component = new Shop());
+  const stop = vi.fn();
+  const listen = vi.spyOn(shop.ads, 'on').mockReturnValue(stop);
+  call(shop, 'onEnable');
+  const [event, handler] = listen.mock.calls[0] ?? [];
+  (handler as (spend: CompletedSpend) => void)({ id: 'red-hat', type: 'gems', amount: 5 });
+  expect([event, bought, listen.mock.calls.length]).toEqual(['spend', ['red-hat'], 1]);
+  call(shop, 'onDisable');
   expect(stop).toHaveBeenCalledOnce();
 });
 

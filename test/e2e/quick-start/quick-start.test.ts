@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import getPort from 'get-port';
 import type { BrowserContext, Page } from 'playwright';
-import { expect } from 'vitest';
+import { expect, inject } from 'vitest';
 import { root } from '../../unit/docs/code-blocks.ts';
 import type { Stack } from '../stack.ts';
 import { it } from '../worker.ts';
@@ -35,8 +35,8 @@ it.beforeEach(async () => {
 it.afterEach(() => page.close());
 
 /** Clicks the button, watches the ad, and closes its end card. */
-async function watchAd(): Promise<void> {
-  await page.getByRole('button', { name: 'Watch an ad for 25 coins' }).click();
+async function watchAd(button = 'Watch an ad for 25 coins'): Promise<void> {
+  await page.getByRole('button', { name: button }).click();
   await page.getByRole('link', { name: 'Learn more' }).first().waitFor();
   await page.getByText('Advertisement', { exact: true }).waitFor();
   await page.getByText('Your reward is on its way').first().waitFor();
@@ -77,6 +77,51 @@ it('the quick start’s server credits the coins earned on the npm example’s p
   await expect.poll(() => page.locator('#coins').textContent()).toBe('25');
   expect(await creditMessage).toBe('player-42: 25 coins');
 });
+
+it.skipIf(!inject('full'))(
+  'the guide “No backend” earns, sells a hat once, and links a second browser',
+  async ({ browser: sharedBrowser }) => {
+    const url = await reader.startPageWithoutServer();
+    const gems = (on: Page) => expect.poll(() => on.locator('#gems').textContent());
+    const hat = (on: Page) => expect.poll(() => on.locator('#hat').textContent());
+    const message = page.locator('#message');
+    await page.goto(url);
+    await page.getByRole('button', { name: 'Buy a red hat' }).click();
+    await expect.poll(() => message.textContent()).toBe('Not enough gems.');
+    for (const total of ['5', '10']) {
+      await watchAd('Watch an ad for 5 gems');
+      await gems(page).toBe(total);
+    }
+    await page.reload();
+    await gems(page).toBe('10');
+    // The answer is lost, the page is reloaded, and the player presses again.
+    await page.route('**/v1/wallet/spends', async (route) => {
+      await route.fetch();
+      await route.abort('connectionreset');
+    });
+    await page.getByRole('button', { name: 'Buy a red hat' }).click();
+    await expect.poll(() => message.textContent()).toBe('One moment …');
+    await page.unrouteAll();
+    await page.reload();
+    await page.getByRole('button', { name: 'Buy a red hat' }).click();
+    await hat(page).toBe('red hat');
+    await gems(page).toBe('5');
+    await page.getByRole('button', { name: 'Play on another device' }).click();
+    await expect.poll(() => message.textContent()).toMatch(/^Enter \w{4}-\w{4} on/);
+    const [code = ''] = /\w{4}-\w{4}/.exec((await message.textContent()) ?? '') ?? [];
+
+    const second = await sharedBrowser.newContext();
+    const other = await second.newPage();
+    await other.goto(url);
+    await other.getByRole('textbox').fill(code.toLowerCase());
+    await other.getByRole('button', { name: 'Use the code' }).click();
+    await gems(other).toBe('5');
+    await other.getByRole('button', { name: 'Buy a red hat' }).click();
+    await hat(other).toBe('red hat');
+    await gems(other).toBe('5');
+    await second.close();
+  },
+);
 
 it.each(['script-tag', 'canvas'])('the %s example earns a confirmed reward', async (name) => {
   const coinsBefore = (await stack.account('player-42')).coins;

@@ -12,6 +12,8 @@ export interface Reader {
   folder: string;
   /** Builds and serves the page from the section “With npm”. Resolves to its URL. */
   startPage(): Promise<string>;
+  /** Builds and serves the page of the guide “No backend”. Resolves to its URL. */
+  startPageWithoutServer(): Promise<string>;
   /** Builds and serves the Cocos sample's scripts with a fake engine. Resolves to the URL. */
   startCocosSample(options: { isLoose: boolean }): Promise<string>;
   cleanUp(): Promise<void>;
@@ -47,6 +49,21 @@ export function createReader(stack: Stack): Reader {
   return {
     folder,
     startPage: () => serve({ root: folder }),
+    startPageWithoutServer() {
+      const pageFolder = join(folder, 'no-backend');
+      mkdirSync(pageFolder);
+      const blocks = readCodeBlocks('docs/no-backend.md').filter(
+        ({ code, mark }) => mark === 'continues' || /<button|createAds/.test(code),
+      );
+      for (const [name, kind] of [
+        ['index.html', 'html'],
+        ['main.ts', 'ts'],
+      ] as const) {
+        const code = blocks.filter(({ language }) => language === kind).map((block) => block.code);
+        writeFileSync(join(pageFolder, name), fillInKeys(code.join('\n'), stack));
+      }
+      return serve({ root: pageFolder });
+    },
     async startCocosSample({ isLoose }) {
       const alias = {
         cc: join(import.meta.dirname, 'cocos/cc.ts'),

@@ -4,11 +4,13 @@ import { createEmitter } from '../../../src/platform/emitter.ts';
 import type { Call, Guard, ServiceResult } from '../../../src/transport/service-client.ts';
 import type { SpendRecord } from '../../../src/wallet/device-store.ts';
 import { createSpends } from '../../../src/wallet/spends.ts';
+import type { Proof } from '../../../src/wallet/wallet.ts';
 import { createManualClock, runPendingWork } from '../../support/manual-clock.ts';
 import { createTestNetwork, createTestPage } from '../../support/ports.ts';
 
 type Answer = ServiceResult<unknown>;
 
+const known: Proof = { headers: { 'player-token': 'ply.1.2' }, ref: 'ply_1' };
 const lost: Answer = { kind: 'unreachable', cause: 'network' };
 const refused = (code: string): Answer => ({
   kind: 'refused',
@@ -22,7 +24,7 @@ const createDevice = () => ({
 });
 
 /** Opens a page of a player. The service charges a spend once, and answers as the test says. */
-function openPage({ stored, charged } = createDevice()) {
+function openPage({ stored, charged } = createDevice(), proof: Proof = known) {
   const clock = createManualClock();
   const network = { ...createTestNetwork(), isOffline: false, isOnline: () => !network.isOffline };
   const ending = new AbortController();
@@ -84,7 +86,7 @@ function openPage({ stored, charged } = createDevice()) {
     },
     signal: ending.signal,
     store,
-    prove: async () => ({ headers: { 'player-token': 'ply.1.2' }, ref: 'ply_1' }),
+    prove: async () => proof,
     onCharged: (_ref, { balance }) => balance,
   });
   const crash = (): void => {
@@ -183,6 +185,19 @@ test('a purchase with an id of its own is charged once, whatever happens to its 
   await runPendingWork();
   expect(other.bought).toEqual(['red-hat']);
   expect([...device.charged]).toEqual([['red-hat', 10]]);
+});
+
+test('before the first ad, the player has nothing', async () => {
+  const spend = (reason: 'player_required' | 'child_directed') => {
+    const { spends } = openPage(createDevice(), { outcome: 'unavailable', reason });
+    return spends.spend('coins', 10, { id: 'red-hat' });
+  };
+  expect(await spend('player_required')).toEqual({
+    outcome: 'insufficient',
+    id: 'red-hat',
+    balance: 0,
+  });
+  expect(await spend('child_directed')).toMatchObject({ outcome: 'unavailable' });
 });
 
 test.each(['', 'a b', 'x'.repeat(65), 7, 'dec_1'])('the id %j is refused', async (id) => {

@@ -224,5 +224,10 @@ function Entries({ path }: { path: string }) {
   );
 }
 
-const describeChange = ({ delta, duration_s: durationS }: WalletEntry): string =>
-  durationS === undefined ? `${delta > 0 ? '+' : ''}${delta}` : `for ${durationS} s`;
+function describeChange({ delta, duration_s: durationS }: WalletEntry): string {
+  const amount = `${delta > 0 ? '+' : ''}${delta}`;
+  if (durationS === undefined) return amount;
+  // A transfer may move both, and takes the time away.
+  const time = durationS > 0 ? `for ${durationS} s` : `ended ${-durationS} s early`;
+  return delta === 0 ? time : `${amount}, ${time}`;
+}
