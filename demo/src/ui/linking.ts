@@ -47,6 +47,9 @@ export function setUpLinking(wallet: Wallet, showToast: (text: string) => void):
     write('#link-note', linkTexts[outcome]);
   };
   make.addEventListener('click', () => void makeCode());
+  // On a small screen, it opens below the edge of the shop.
+  const details = element('linking', HTMLDetailsElement);
+  details.addEventListener('toggle', () => details.scrollIntoView({ block: 'nearest' }));
   element('link', HTMLFormElement).addEventListener('submit', (event) => {
     event.preventDefault();
     void link();

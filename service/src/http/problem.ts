@@ -215,7 +215,11 @@ function collectMethods(app: FastifyInstance): (path: string) => string[] {
     );
     for (const routeMethod of [method].flat()) routes.push({ pattern, method: routeMethod });
   });
-  return (path) => routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+  return (path) =>
+    routes
+      .filter(({ pattern }) => pattern.test(path))
+      .map(({ method }) => method)
+      .toSorted();
 }
 
 /**

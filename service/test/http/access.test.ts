@@ -110,6 +110,11 @@ test('a web page can request decisions and read problem documents', async () => 
   expect(preflight.status).toBe(204);
   expect(preflight.headers.get('access-control-allow-headers')).toContain('Authorization');
   expect(preflight.headers.get('access-control-allow-credentials')).toBeNull();
+  // So it is for every route with a publishable key, and for no other.
+  const paths = ['events', 'decisions/dec_1', 'wallet', 'wallet/spends', 'wallet/transfers'];
+  for (const path of [...paths, 'players', 'players/link', 'players/link-codes'])
+    expect((await client.call('OPTIONS', `/v1/${path}`)).status).toBe(204);
+  expect((await client.call('OPTIONS', '/v1/placements')).status).toBe(405);
   for (const key of [client.publishable, undefined]) {
     const response = await client.call('POST', '/v1/decisions', key, revive, headers);
     expect(response.headers.get('access-control-allow-origin')).toBe('https://game.example');

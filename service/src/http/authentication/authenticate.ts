@@ -204,21 +204,12 @@ function allowOrigin(reply: FastifyReply, origin: string): void {
   });
 }
 
-/** The paths that accept publishable keys. */
-const publishablePaths = [
-  '/v1/decisions',
-  '/v1/decisions/:id',
-  '/v1/events',
-  '/v1/players',
-  '/v1/players/link',
-  '/v1/players/link-codes',
-  '/v1/wallet',
-  '/v1/wallet/spends',
-];
-
-/** Responds to CORS preflight requests. */
+/** Responds to CORS preflight requests for the routes that are added after this call and accept publishable keys. */
 export function addPreflight(app: FastifyInstance): void {
-  for (const url of publishablePaths) {
+  const urls = new Set<string>();
+  app.addHook('onRoute', ({ config, url }) => {
+    if (!config?.keys?.includes('pk') || urls.has(url)) return;
+    urls.add(url);
     app.options(url, { schema: { hide: true } }, (request, reply) => {
       allowOrigin(reply, request.headers.origin ?? '*');
       return reply
@@ -231,5 +222,5 @@ export function addPreflight(app: FastifyInstance): void {
         .code(204)
         .send();
     });
-  }
+  });
 }
