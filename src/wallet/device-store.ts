@@ -92,7 +92,7 @@ export function createDeviceStore(options: { name: string; clock: Clock }): Devi
     },
     writeGuest: (guest) => set('guest', guest, device),
     async moveGuest(transfer) {
-      const add = (stored: unknown) => [...readTransfers(stored), transfer];
+      const add = (stored: unknown) => readTransfers(stored).concat(transfer);
       await update('transfers', add, device);
       await del('guest', device);
     },

@@ -1,6 +1,5 @@
 import { has } from '../platform/guard.ts';
 import type { Player } from '../player-context.ts';
-import { isPending } from '../reward/reward-machine.ts';
 import { createBackOff } from '../transport/back-off.ts';
 import { toReasonCode } from '../transport/service-client.ts';
 import type { Wallet as WireWallet } from '../../protocol/wire.ts';
@@ -42,7 +41,7 @@ export function createTransfers(deps: Deps): Transfers {
       // Rewards that are confirmed later follow.
       const isWaiting = ledger
         .cached()
-        .some((entry) => entry.earnedBy === record.ref && isPending(entry));
+        .some((entry) => entry.earnedBy === record.ref && entry.state === 'pending');
       if (!isWaiting) await store.removeTransfer(record);
     } else if (response.kind !== 'refused' || toReasonCode(response) === 'token_invalid')
       backOff.fail(response.kind === 'retry' ? response.retryAfterMs : undefined);

@@ -231,7 +231,6 @@ async function wire(
   const app = await createApp({
     database,
     configuration,
-    resources,
     makeDecision: decisions.makeDecision,
     dryRun: decisions.dryRun,
     trySource: decisions.trySource,
@@ -249,7 +248,6 @@ async function wire(
     box,
     eventBodies: bodies,
     redelivery: deliveries.redelivery,
-    writeEvents,
     onDeliveries,
     resourceManager,
     requestHeaders,
@@ -279,7 +277,7 @@ async function wire(
     probeMedia: media.probe,
     draining: draining.signal,
     stopping: stopping.signal,
-    ...changeDeps,
+    ...managerDeps,
     log,
   });
 

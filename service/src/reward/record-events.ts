@@ -215,9 +215,7 @@ async function recordInTransaction(
   const stored = await Promise.all([
     deps.writeEvents(queries, scope, draftEvents(transitions, userRefs)),
     writeTransitions(queries, scope, transitions),
-    creditRewards(queries, scope, listEarned(transitions, userRefs), nowMs).then((drafts) =>
-      deps.writeEvents(queries, scope, drafts),
-    ),
+    creditRewards(queries, deps.writeEvents, scope, listEarned(transitions, userRefs), nowMs),
     addToRollups(queries, scope.accountId, [
       ...countTransitions(scope, transitions, nowMs),
       ...countEvents(scope, acceptedEvents, decisions),
