@@ -70,7 +70,7 @@ async function run(databaseUrl?: string): Promise<Record<string, string[]>> {
   const services = [await start(0)];
   if (databaseUrl !== undefined) services.push(await start(1));
   const session = startWalletPlayers({
-    urls: () => services.map(({ url }) => url),
+    urls: () => ports.map((port) => `http://127.0.0.1:${port}`),
     key: services[0]?.keys.sandbox.publishable ?? '',
     count: players,
   });
