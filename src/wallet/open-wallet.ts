@@ -1,6 +1,7 @@
 import type { Reason } from '../outcome.ts';
 import { linkSignals } from '../platform/clock.ts';
 import { has, toText } from '../platform/guard.ts';
+import { loadPart } from '../platform/load-part.ts';
 import { listen } from '../platform/native.ts';
 import { getUserToken } from '../user-token.ts';
 import { type ServiceResult, hasShape, toReasonCode } from '../transport/service-client.ts';
@@ -8,7 +9,7 @@ import type { LinkCode, Wallet as WireWallet } from '../../protocol/wire.ts';
 import { createDeviceStore } from './device-store.ts';
 import { createGuest } from './guest.ts';
 import { createSpends } from './spends.ts';
-import { createTransfers, type Transfers } from './transfers.ts';
+import type { Transfers } from './transfers.ts';
 import { type Shown, balanceOf, endOf, isEmpty, show, startShown } from './shown.ts';
 import type { Proof, ReadResult, Wallet, WalletDeps, WalletFailure } from './wallet.ts';
 
@@ -114,16 +115,30 @@ export function openWallet(deps: WalletDeps): Wallet & {
     },
   });
 
-  const transfers = createTransfers({
-    ...deps,
-    store,
-    isWallet,
-    prove,
-    onMoved(ref, wallet) {
-      if (ref === currentRef() && wallet.version >= getShown().version)
-        void setShown(show(ref, wallet, clock.now()));
-    },
-  });
+  let transfers: Promise<Transfers> | undefined;
+  /** Most players never sign in, so the code that moves wallets is loaded when one does. */
+  const loadTransfers = (): Promise<Transfers> =>
+    (transfers ??= loadPart(() => import('./transfers.ts'), 'createTransfers', deps).then(
+      (createTransfers) =>
+        createTransfers({
+          ...deps,
+          store,
+          isWallet,
+          prove,
+          onMoved(ref, wallet) {
+            if (ref === currentRef() && wallet.version >= getShown().version)
+              void setShown(show(ref, wallet, clock.now()));
+          },
+        }),
+    ));
+  const withTransfers = async (use: (loaded: Transfers) => unknown): Promise<void> => {
+    await use(await loadTransfers());
+  };
+  /** Goes on with the transfers that this device has stored. */
+  const goOn = async (use: (loaded: Transfers) => unknown): Promise<void> => {
+    if ((await store.readTransfers()).length > 0) await withTransfers(use).catch(() => undefined);
+  };
+  const wakeTransfers = (): void => void goOn((loaded) => loaded.wake());
 
   /** The number of rewards that this device knows to be credited. */
   let credited = 0;
@@ -132,21 +147,21 @@ export function openWallet(deps: WalletDeps): Wallet & {
       .length;
   const checkRewards = (): void => {
     const count = countCredited();
-    if (count > credited) void read().then(transfers.wake);
+    if (count > credited) void read().then(wakeTransfers);
     credited = count;
   };
   credited = countCredited();
 
   const wake = (): void => {
     spends.wake();
-    transfers.wake();
+    wakeTransfers();
   };
   const ending = linkSignals(signal);
   const disposers = [
     events.on('change', checkRewards),
     connectivity.onOnline(() => {
       spends.hurry();
-      transfers.hurry();
+      void goOn((loaded) => loaded.hurry());
     }),
     lifecycle.onTransition((transition) => {
       if (transition === 'visible' || transition === 'returned') void refresh();
@@ -156,7 +171,7 @@ export function openWallet(deps: WalletDeps): Wallet & {
   listen(ending.signal, 'abort', () => {
     for (const dispose of disposers) dispose();
     spends.stop();
-    transfers.stop();
+    void transfers?.then((loaded) => loaded.stop()).catch(() => undefined);
     store.close();
   });
   if (signal.aborted) ending.abort();
@@ -196,6 +211,6 @@ export function openWallet(deps: WalletDeps): Wallet & {
       return result;
     },
     identify: guest.identify,
-    transfer: transfers.begin,
+    transfer: (target) => withTransfers((loaded) => loaded.begin(target)).catch(() => undefined),
   };
 }

@@ -13,6 +13,7 @@ const otherFiles = [
   'game-distribution',
   'open-wallet',
   'poki',
+  'transfers',
   'yandex',
   'youtube',
 ];
