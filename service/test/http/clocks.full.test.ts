@@ -25,6 +25,20 @@ afterAll(async () => {
   for (const service of services.toReversed()) await service.stop();
 });
 
+test.skipIf(!hasPostgres).each(['-3700000', '3700000'])(
+  'a process whose clock differs from the database’s by %s ms refuses to start, and says both times',
+  async (SHIFT_DATE_MS) => {
+    const env = {
+      DATABASE_URL: await createPostgresDatabase(),
+      NODE_OPTIONS: `--import=${preload}`,
+      SHIFT_DATE_MS,
+    };
+    await expect(startService({ env })).rejects.toThrow(
+      /The database's clock says \S+Z and this machine's clock says \S+Z: .* Synchronize both machines/,
+    );
+  },
+);
+
 test.skipIf(!hasPostgres)(
   'two processes, one of which is a second behind and one of which is set back by three, deny nobody',
   async () => {
