@@ -30,6 +30,14 @@ const center = { x: 320, y: 240 };
 const sendMouse = (type: string, more: object) =>
   cdp().send('Input.dispatchMouseEvent', { type, button: 'left', ...center, ...more } as never);
 
+function findOverlay(): ShadowRoot {
+  const host = [...document.querySelectorAll('*')].find(({ shadowRoot }) =>
+    shadowRoot?.querySelector('dialog'),
+  );
+  if (!host?.shadowRoot) throw new Error('There is no ad.');
+  return host.shadowRoot;
+}
+
 /**
  * Ways to press the button, with the events that the game may open an ad in. The second of two presses doesn't wait for
  * the first, because on a busy machine it could come so late that it is meant for the ad.
@@ -53,6 +61,22 @@ const presses: Record<string, [press: () => Promise<void>, events: string[]]> = 
       );
     },
     ['mousedown', 'click', 'dblclick'],
+  ],
+  pen: [
+    async () => {
+      const pointer = new Promise<string>((resolve) =>
+        button.addEventListener('pointerdown', (event) => resolve(event.pointerType), {
+          once: true,
+        }),
+      );
+      for (const [type, buttons] of [
+        ['mousePressed', 1],
+        ['mouseReleased', 0],
+      ] as const)
+        await sendMouse(type, { buttons, clickCount: 1, pointerType: 'pen' });
+      expect(await pointer).toBe('pen');
+    },
+    ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click'],
   ],
   finger: [
     async () => {
@@ -92,50 +116,50 @@ const presses: Record<string, [press: () => Promise<void>, events: string[]]> = 
   ],
 };
 
+let followed: string[];
+let listening: AbortController;
+
+beforeEach(async () => {
+  await page.viewport(640, 480);
+  followed = [];
+  listening = new AbortController();
+  vi.spyOn(window, 'open').mockImplementation((url) => {
+    followed.push(String(url));
+    return null;
+  });
+  const follow = (click: Event): void => {
+    const [link] = click.composedPath();
+    if (link instanceof HTMLAnchorElement && !click.defaultPrevented) followed.push(link.href);
+  };
+  document.addEventListener('click', follow, { signal: listening.signal });
+  service = createStubService();
+  service.respond = ({ placement }) => {
+    const { creative, ...rest } = picture(60_000);
+    return {
+      ...rest,
+      ...(creative && { creative: { ...creative, click_url: 'https://advertiser.test/' } }),
+      ...(placement === 'level-end' && { format: 'interstitial' as const }),
+    };
+  };
+  ads = createAds({
+    publishableKey: createPublishableKey(),
+    serviceUrl: 'https://play.test',
+    userRef: 'player-1',
+    fetch: service.fetch,
+  });
+  // It covers the page, so the ad's link and image open under the pointer.
+  button = document.createElement('button');
+  button.style.cssText = 'position:fixed;inset:0;width:640px;height:480px';
+  document.body.replaceChildren(button);
+  button.focus();
+  await Promise.all(['level-end', 'revive'].map((placement) => ads.preload(placement)));
+});
+afterEach(() => {
+  listening.abort();
+  ads.destroy();
+});
+
 describe.runIf(server.browser === 'chromium')('The press that opens an ad', () => {
-  let followed: string[];
-  let listening: AbortController;
-
-  beforeEach(async () => {
-    await page.viewport(640, 480);
-    followed = [];
-    listening = new AbortController();
-    vi.spyOn(window, 'open').mockImplementation((url) => {
-      followed.push(String(url));
-      return null;
-    });
-    const follow = (click: Event): void => {
-      const [link] = click.composedPath();
-      if (link instanceof HTMLAnchorElement && !click.defaultPrevented) followed.push(link.href);
-    };
-    document.addEventListener('click', follow, { signal: listening.signal });
-    service = createStubService();
-    service.respond = ({ placement }) => {
-      const { creative, ...rest } = picture(60_000);
-      return {
-        ...rest,
-        ...(creative && { creative: { ...creative, click_url: 'https://advertiser.test/' } }),
-        ...(placement === 'level-end' && { format: 'interstitial' as const }),
-      };
-    };
-    ads = createAds({
-      publishableKey: createPublishableKey(),
-      serviceUrl: 'https://play.test',
-      userRef: 'player-1',
-      fetch: service.fetch,
-    });
-    // It covers the page, so the ad's link and image open under the pointer.
-    button = document.createElement('button');
-    button.style.cssText = 'position:fixed;inset:0;width:640px;height:480px';
-    document.body.replaceChildren(button);
-    button.focus();
-    await Promise.all(['level-end', 'revive'].map((placement) => ads.preload(placement)));
-  });
-  afterEach(() => {
-    listening.abort();
-    ads.destroy();
-  });
-
   it.each(
     rowsForRun(
       Object.entries(presses).flatMap(([device, [press, events]]) =>
@@ -154,3 +178,44 @@ describe.runIf(server.browser === 'chromium')('The press that opens an ad', () =
     expect(service.events.map(({ type }) => type)).not.toContain('click');
   });
 });
+
+it.each(Object.keys(openers))(
+  'a gamepad button that opens an ad, with %s, does not press its controls',
+  async (opener) => {
+    let held: number[] = [0];
+    const getGamepads = vi.spyOn(navigator, 'getGamepads').mockImplementation(() => [
+      {
+        index: 0,
+        connected: true,
+        axes: [0, 0],
+        buttons: Array.from({ length: 17 }, (_, index) => ({ pressed: held.includes(index) })),
+      } as unknown as Gamepad,
+    ]);
+    let presses = 0;
+    /** Waits until the ad has read the gamepad twice, unless it has ended. */
+    const hold = async (...buttons: number[]): Promise<void> => {
+      held = buttons;
+      const { length } = getGamepads.mock.calls;
+      const isRead = () => presses > 0 || getGamepads.mock.calls.length > length + 1;
+      await eventually(() => expect(isRead()).toBe(true));
+    };
+    openers[opener]?.();
+    await eventually(() => expect(service.events.map(({ type }) => type)).toContain('start'));
+    await hold(0);
+    const focusControl = (): void => {
+      const controls = Array.from(findOverlay().querySelectorAll('button'));
+      controls.find((element) => element.checkVisibility())?.focus();
+    };
+    findOverlay().addEventListener('click', () => (presses += 1), { capture: true });
+    focusControl();
+    expect(findOverlay().activeElement).toBeInstanceOf(HTMLButtonElement);
+    await hold();
+    expect(presses).toBe(0);
+    // A press that begins after the ad has been visible for a while counts.
+    while (presses === 0) {
+      focusControl();
+      await hold(0);
+      await hold();
+    }
+  },
+);

@@ -3,7 +3,14 @@ import { claimMs } from '../../../src/reward/reward-machine.ts';
 import { createDeferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
-import { withoutDatabaseTimeouts, earn, earnedStatus, openTab, watch } from './open-tab.ts';
+import {
+  decision,
+  earn,
+  earnedStatus,
+  openTab,
+  watch,
+  withoutDatabaseTimeouts,
+} from './open-tab.ts';
 
 test('retries a handler that throws, with back-off', async () => {
   const clock = createManualClock();
@@ -28,6 +35,21 @@ test('retries a handler that throws, with back-off', async () => {
   await eventually(() => expect(rewards.diagnostics().undelivered).toBe(0));
   expect(calls).toBe(2);
   await eventually(() => expect(clock.timers()).toBe(0));
+});
+
+test('a reward that the game doesn’t take counts as waiting after a minute, unless it is in the wallet', async () => {
+  const clock = createManualClock();
+  const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
+  const reward = { type: 'coins', amount: 1, credit: 'wallet' } as const;
+  await rewards.track({ ...decision('dec_2'), reward });
+  await rewards.settle([{ ...earnedStatus('dec_2'), reward }]);
+  await earn(rewards, 'dec_1');
+  await clock.advance(60_000);
+  expect(rewards.countWaiting()).toBe(0);
+  await clock.advance(1);
+  expect(rewards.countWaiting()).toBe(1);
+  rewards.onReward(() => undefined);
+  await eventually(() => expect(rewards.countWaiting()).toBe(0));
 });
 
 test('waits for a handler’s promise before it delivers the next reward', async () => {
