@@ -30,14 +30,6 @@ const center = { x: 320, y: 240 };
 const sendMouse = (type: string, more: object) =>
   cdp().send('Input.dispatchMouseEvent', { type, button: 'left', ...center, ...more } as never);
 
-function findOverlay(): ShadowRoot {
-  const host = [...document.querySelectorAll('*')].find(({ shadowRoot }) =>
-    shadowRoot?.querySelector('dialog'),
-  );
-  if (!host?.shadowRoot) throw new Error('There is no ad.');
-  return host.shadowRoot;
-}
-
 /**
  * Ways to press the button, with the events that the game may open an ad in. The second of two presses doesn't wait for
  * the first, because on a busy machine it could come so late that it is meant for the ad.
@@ -178,44 +170,3 @@ describe.runIf(server.browser === 'chromium')('The press that opens an ad', () =
     expect(service.events.map(({ type }) => type)).not.toContain('click');
   });
 });
-
-it.each(Object.keys(openers))(
-  'a gamepad button that opens an ad, with %s, does not press its controls',
-  async (opener) => {
-    let held: number[] = [0];
-    const getGamepads = vi.spyOn(navigator, 'getGamepads').mockImplementation(() => [
-      {
-        index: 0,
-        connected: true,
-        axes: [0, 0],
-        buttons: Array.from({ length: 17 }, (_, index) => ({ pressed: held.includes(index) })),
-      } as unknown as Gamepad,
-    ]);
-    let presses = 0;
-    /** Waits until the ad has read the gamepad twice, unless it has ended. */
-    const hold = async (...buttons: number[]): Promise<void> => {
-      held = buttons;
-      const { length } = getGamepads.mock.calls;
-      const isRead = () => presses > 0 || getGamepads.mock.calls.length > length + 1;
-      await eventually(() => expect(isRead()).toBe(true));
-    };
-    openers[opener]?.();
-    await eventually(() => expect(service.events.map(({ type }) => type)).toContain('start'));
-    await hold(0);
-    const focusControl = (): void => {
-      const controls = Array.from(findOverlay().querySelectorAll('button'));
-      controls.find((element) => element.checkVisibility())?.focus();
-    };
-    findOverlay().addEventListener('click', () => (presses += 1), { capture: true });
-    focusControl();
-    expect(findOverlay().activeElement).toBeInstanceOf(HTMLButtonElement);
-    await hold();
-    expect(presses).toBe(0);
-    // A press that begins after the ad has been visible for a while counts.
-    while (presses === 0) {
-      focusControl();
-      await hold(0);
-      await hold();
-    }
-  },
-);
