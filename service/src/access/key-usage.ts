@@ -45,7 +45,7 @@ export function startKeyUsage(database: Database, clock: Clock, log: Logger): Ke
       id,
       at: formatInstant(atMs),
       origin: misplacedOrigin,
-      findings: playerUses.get(id)?.findings(atMs),
+      findings: playerUses.get(id)?.findings(),
     }));
     lastUses = new Map();
     await database.query(

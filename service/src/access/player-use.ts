@@ -30,8 +30,8 @@ export interface PlayerFindings {
 
 export interface PlayerUse {
   note(sighting: PlayerSighting, nowMs: number): void;
-  /** Returns what stands out in the requests of at most a day. Undefined if nothing does. */
-  findings(nowMs: number): PlayerFindings | undefined;
+  /** Returns what stands out in the requests of at most a day, and when it did last. Undefined if nothing does. */
+  findings(): PlayerFindings | undefined;
 }
 
 const dayMs = 86_400_000;
@@ -52,22 +52,28 @@ const minShare = 0.2;
  */
 export function createPlayerUse(): PlayerUse {
   let startedAtMs = -Infinity;
-  const players = new Map<number, { weight: number; devices: Set<number> }>();
-  const counts = { named: 0, manyPlayers: 0, told: 0, waiting: 0 };
+  const players = new Map<number, { weight: number; atMs: number; devices: Set<number> }>();
+  const many: Share = { atMs: 0, count: 0, of: 0 };
+  const waiting: Share = { atMs: 0, count: 0, of: 0 };
 
   const restart = (nowMs: number): void => {
     startedAtMs = nowMs;
     players.clear();
-    Object.assign(counts, { named: 0, manyPlayers: 0, told: 0, waiting: 0 });
+    for (const share of [many, waiting]) Object.assign(share, { count: 0, of: 0 });
+  };
+  const count = (share: Share, isCounted: boolean, atMs: number): void => {
+    share.of += 1;
+    if (isCounted) Object.assign(share, { atMs, count: share.count + 1 });
   };
   /** Finds the most frequent players in one pass: a new one takes the place of one that the others have outweighed. */
-  const watch = (userRef: string, device: string): void => {
+  const watch = (userRef: string, device: string, atMs: number): void => {
     const key = crc32(userRef);
     let player = players.get(key);
     if (!player && players.size < watchedPlayers)
-      players.set(key, (player = { weight: 0, devices: new Set() }));
+      players.set(key, (player = { weight: 0, atMs, devices: new Set() }));
     if (player) {
       player.weight += 1;
+      player.atMs = atMs;
       if (player.devices.size < maxDevices) player.devices.add(crc32(device));
       return;
     }
@@ -76,30 +82,24 @@ export function createPlayerUse(): PlayerUse {
       if (known.weight === 0) players.delete(other);
     }
   };
-  const findShare = (count: number, of: number, atMs: number): Share | undefined =>
-    count >= minRequests && count >= of * minShare ? { atMs, count, of } : undefined;
+  const standsOut = (share: Share): boolean =>
+    share.count >= minRequests && share.count >= share.of * minShare;
 
   return {
     note({ userRef, device, playersOnDevice, waitingRewards }, nowMs) {
       if (nowMs - startedAtMs > dayMs) restart(nowMs);
-      if (userRef !== undefined && device !== undefined) watch(userRef, device);
-      if (playersOnDevice !== undefined) {
-        counts.named += 1;
-        if (playersOnDevice >= manyPlayers) counts.manyPlayers += 1;
-      }
-      if (waitingRewards !== undefined) {
-        counts.told += 1;
-        if (waitingRewards > 0) counts.waiting += 1;
-      }
+      if (userRef !== undefined && device !== undefined) watch(userRef, device, nowMs);
+      if (playersOnDevice !== undefined) count(many, playersOnDevice >= manyPlayers, nowMs);
+      if (waitingRewards !== undefined) count(waiting, waitingRewards > 0, nowMs);
     },
-    findings(atMs) {
-      const count = Math.max(0, ...[...players.values()].map(({ devices }) => devices.size));
-      const many = findShare(counts.manyPlayers, counts.named, atMs);
-      const waiting = findShare(counts.waiting, counts.told, atMs);
+    findings() {
+      const [shared] = [...players.values()]
+        .filter(({ devices }) => devices.size >= minDevices)
+        .toSorted((a, b) => b.devices.size - a.devices.size);
       const findings: PlayerFindings = {
-        ...(count >= minDevices && { devicesPerPlayer: { atMs, count } }),
-        ...(many && { manyPlayersPerDevice: many }),
-        ...(waiting && { waitingRewards: waiting }),
+        ...(shared && { devicesPerPlayer: { atMs: shared.atMs, count: shared.devices.size } }),
+        ...(standsOut(many) && { manyPlayersPerDevice: { ...many } }),
+        ...(standsOut(waiting) && { waitingRewards: { ...waiting } }),
       };
       return Object.keys(findings).length > 0 ? findings : undefined;
     },

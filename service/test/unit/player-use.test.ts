@@ -8,7 +8,7 @@ const repeat = (count: number, make: (index: number) => PlayerSighting): PlayerS
 const find = (sightings: readonly PlayerSighting[], nowMs = 1_000) => {
   const use = createPlayerUse();
   for (const sighting of sightings) use.note(sighting, nowMs);
-  return use.findings(nowMs);
+  return use.findings();
 };
 const guests = (count: number) =>
   repeat(count, (index) => ({ userRef: 'guest', device: `phone ${index}` }));
@@ -73,5 +73,18 @@ test('what was seen more than a day ago is forgotten', () => {
   const use = createPlayerUse();
   for (const sighting of guests(9)) use.note(sighting, 0);
   use.note({ userRef: 'guest', device: 'another' }, dayMs + 1);
-  expect(use.findings(dayMs + 1)).toBeUndefined();
+  expect(use.findings()).toBeUndefined();
+});
+
+test('what stood out tells when it did last, so that a corrected mistake is forgotten after a day', () => {
+  const use = createPlayerUse();
+  for (const sighting of guests(10))
+    use.note({ ...sighting, playersOnDevice: 3, waitingRewards: 1 }, 1_000);
+  use.note({ userRef: 'ann', device: 'phone', playersOnDevice: 1, waitingRewards: 0 }, 5_000);
+  const share = { atMs: 1_000, count: 10, of: 11 };
+  expect(use.findings()).toEqual({
+    devicesPerPlayer: { atMs: 1_000, count: 10 },
+    manyPlayersPerDevice: share,
+    waitingRewards: share,
+  });
 });
