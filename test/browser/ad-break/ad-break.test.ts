@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { userEvent } from 'vitest/browser';
+import { click } from '../engine/real-input.ts';
 import { runAdBreak } from '../../../src/ad-break/run-ad-break.ts';
 import { noEngine } from '../../../src/engine/no-engine.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
@@ -100,11 +101,11 @@ it('asks for confirmation before the player loses a reward', async () => {
   const running = stage.run(decide(video, { min_watch_ms: 2900 }));
   await pressUntil('button.close', () => overlay().findVisible('.ask') !== undefined);
   expect(document.querySelector('video')?.paused).toBe(true);
-  await userEvent.click(await waitForElement('.ask .main'));
+  await click(await waitForElement('.ask .main'));
   expect(overlay().findVisible('.ask')).toBeUndefined();
   await eventually(() => expect(document.querySelector('video')?.paused).toBe(false));
   await userEvent.keyboard('{Escape}');
-  await userEvent.click(await waitForElement('.ask button:last-child'));
+  await click(await waitForElement('.ask button:last-child'));
   expect((await running).outcome).toBe('dismissed');
   expect(stage.count('complete')).toBe(0);
   expect(stage.log.slice(-4)).toEqual(['skip', 'close', 'release', 'onClose']);
@@ -150,7 +151,7 @@ it('renders no link for a URL that would run a script', async () => {
   const running = stage.run(decide(image, {}, 'javascript:alert(1)'));
   await waitForElement('dialog');
   expect(overlay().root?.querySelector('a')).toBeNull();
-  await userEvent.click(await waitForElement('.end button'));
+  await click(await waitForElement('.end button'));
   await running;
 });
 
@@ -229,7 +230,7 @@ it('asks for confirmation when an HTML creative asks to be closed', async () => 
   await waitForElement('button.close');
   document.querySelector('iframe')?.contentWindow?.[0]?.postMessage('close', '*');
   await waitForElement('.ask');
-  await userEvent.click(await waitForElement('.ask button:last-child'));
+  await click(await waitForElement('.ask button:last-child'));
   expect((await running).outcome).toBe('dismissed');
 });
 

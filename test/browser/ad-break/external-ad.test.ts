@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { userEvent } from 'vitest/browser';
+import { click } from '../engine/real-input.ts';
 import type { DecisionCreative } from '../../../protocol/wire.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
@@ -38,10 +39,10 @@ it('gives no reward for an ad that the player skips', async () => {
   const running = stage.run(decideExternal({ skip_after_ms: 500 }));
   await pressUntil('.skip', () => overlay().findVisible('.ask') !== undefined);
   // The prompt warns that the reward would be lost. The player keeps watching.
-  await userEvent.click(await waitForElement('.ask .main'));
+  await click(await waitForElement('.ask .main'));
   await waitUntilPlaying();
-  await userEvent.click(await waitForElement('.skip'));
-  await userEvent.click(await waitForElement('.ask button:last-child'));
+  await click(await waitForElement('.skip'));
+  await click(await waitForElement('.ask button:last-child'));
   expect((await running).outcome).toBe('dismissed');
   expect(stage.log.slice(-4)).toEqual(['skip', 'close', 'release', 'onClose']);
   for (const never of ['complete', 'watched', 'confirmation']) expect(stage.count(never)).toBe(0);

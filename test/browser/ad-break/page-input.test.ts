@@ -76,8 +76,7 @@ const devices: Record<string, (control: HTMLElement) => Promise<void>> = {
     await mouse.up(control);
   },
   async finger(control) {
-    await finger.down(control);
-    await finger.up(control);
+    await finger.tap(control);
   },
   async Enter(control) {
     control.focus();

@@ -72,8 +72,7 @@ const presses: Record<string, [press: () => Promise<void>, events: string[]]> = 
   ],
   finger: [
     async () => {
-      await finger.down(button);
-      await finger.up(button);
+      await finger.tap(button);
     },
     ['pointerdown', 'touchstart', 'pointerup', 'touchend', 'mousedown', 'click'],
   ],

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { userEvent } from 'vitest/browser';
+import { click } from '../engine/real-input.ts';
 import type { AdLimit } from '../../../protocol/wire.ts';
 import { createAdPlacement } from '../../../src/ad-placement/index.ts';
 import { createCocosAds } from '../../../src/cocos/index.ts';
@@ -96,7 +96,7 @@ it('Phaser’s button counts down to the time that the rules allow', async () =>
   const label = () => game.canvas.querySelector('button')?.textContent;
   await eventually(() => expect(label()).toBe('Watch an ad'));
   await nextStep(game);
-  await userEvent.click(game.canvas);
+  await click(game.canvas);
   await eventually(() => expect(label()).toMatch(/^Next ad in \d\d:\d\d$/));
   expect((await plugin.showInterstitial('level-end')).outcome).toBe('frequency_capped');
   expectHeld(plugin);

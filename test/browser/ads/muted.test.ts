@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { server, userEvent } from 'vitest/browser';
 import { type Ads, type AdsOptions, createAds, type ShowOptions } from '../../../src/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
@@ -8,7 +7,7 @@ import {
   createStubService,
 } from '../../support/stub-service.ts';
 import { decide, html, overlay, video } from '../ad-break/stage-set.ts';
-import { mouse } from '../engine/real-input.ts';
+import { click } from '../engine/real-input.ts';
 
 let service: StubService;
 let instances: Ads[];
@@ -58,13 +57,6 @@ it.each<[string, Partial<AdsOptions>, ShowOptions, boolean]>([
   await eventually(() => expect(mutedPlays[0]).toBe(muted));
 });
 
-/** Presses at once. In Chromium, `userEvent.click()` waits for the button, and has waited for too long. */
-async function press(button: HTMLElement): Promise<void> {
-  if (server.browser !== 'chromium') return userEvent.click(button);
-  await mouse.down(button);
-  await mouse.up(button);
-}
-
 it('lets the player unmute an ad that started muted', async () => {
   // Slows playback down, because on a busy machine the short clip could end before the test clicks.
   vi.mocked(HTMLMediaElement.prototype.play).mockImplementation(function (this: HTMLMediaElement) {
@@ -76,7 +68,7 @@ it('lets the player unmute an ad that started muted', async () => {
   // The ad ignores input for a moment. A player presses again. Only a real press lets the page play sound.
   await eventually(async () => {
     const button = overlay().findVisible('button.mute');
-    if (button?.ariaLabel === 'Turn sound on') await press(button);
+    if (button?.ariaLabel === 'Turn sound on') await click(button);
     expect(overlay().findVisible('button.mute')?.ariaLabel).toBe('Turn sound off');
   });
   const videoElement = document.querySelector('video');

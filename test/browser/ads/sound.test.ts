@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { userEvent } from 'vitest/browser';
+import { click } from '../engine/real-input.ts';
 import { showBanner } from '../../../src/ad-break/show-banner.ts';
 import { createAds } from '../../../src/index.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
@@ -30,7 +30,7 @@ beforeEach(() => {
 const press = async (selector: string): Promise<void> => {
   await eventually(() => expect(overlay().findVisible(selector)).toBeDefined());
   const button = overlay().findVisible(selector);
-  if (button) await userEvent.click(button);
+  if (button) await click(button);
 };
 const hears = (...messages: string[]) => eventually(() => expect(heard).toEqual(messages));
 

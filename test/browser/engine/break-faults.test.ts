@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { userEvent } from 'vitest/browser';
+import { click } from './real-input.ts';
 import type { EarnedReward } from '../../../src/outcome.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import {
@@ -72,7 +72,8 @@ describe.each(games)('With $name', ({ start }) => {
   });
 
   it('an ad that fails to load never pauses the game', async () => {
-    service.respond = () => picture(400, 'missing.png');
+    // Not a missing file, for which a busy test server may take longer than an ad may load.
+    service.respond = () => picture(400, '../tsconfig.json');
     const onOpen = vi.fn();
     const { outcome } = await game.ads.showRewarded('revive', { onOpen });
     expect(outcome).toBe('error');
@@ -133,7 +134,7 @@ describe.each(games)('With $name', ({ start }) => {
     await waitForStart();
     const press = async (selector: string) => {
       const button = overlay().findVisible(selector);
-      if (button) await userEvent.click(button);
+      if (button) await click(button);
     };
     // Input is ignored at first.
     await vi.waitFor(async () => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { userEvent } from 'vitest/browser';
+import { click } from './real-input.ts';
 import { createEngineDriver } from '../../../src/engine/create-engine-driver.ts';
 import { holdAudio } from '../../../src/engine/held-audio.ts';
 import { noEngine } from '../../../src/engine/no-engine.ts';
@@ -186,7 +186,7 @@ describe('a driver made of parts', () => {
 
 describe('a held audio context', () => {
   // A page may play sound only after a user gesture.
-  beforeAll(() => userEvent.click(document.body));
+  beforeAll(() => click(document.body));
 
   it('stays silent whatever resumes it, and does afterward what the game asked of it', async () => {
     const context = new AudioContext();

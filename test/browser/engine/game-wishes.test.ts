@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { userEvent } from 'vitest/browser';
+import { click } from './real-input.ts';
 import { cocosDriver } from '../../../src/cocos/cocos-driver.ts';
 import type { EngineDriver } from '../../../src/engine/engine-driver.ts';
 import { noEngine } from '../../../src/engine/no-engine.ts';
@@ -16,7 +16,7 @@ import {
 } from '../phaser/phaser-games.ts';
 
 // A page may play sound only after a user gesture.
-beforeAll(() => userEvent.click(document.body));
+beforeAll(() => click(document.body));
 
 beforeEach(() => {
   // Phaser warns about every call that has no effect.

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { userEvent } from 'vitest/browser';
+import { click } from './real-input.ts';
 import * as Phaser from 'phaser';
 import * as truewardForPhaser from '../../../src/phaser/index.ts';
 import canvasGuide from '../../../docs/canvas.md?raw';
@@ -101,7 +101,7 @@ it('the game in the Phaser guide credits coins for an ad', async () => {
   };
   // Phaser accepts a press on a button from its next step on.
   await nextStep(game);
-  await userEvent.click(game.canvas, { position: { x: 180, y: 120 } });
+  await click(game.canvas, { x: 180, y: 120 });
   await eventually(() => expect(scene.save.coins).toBe(50));
   const onCreate = vi.fn();
   scene.events.on('create', onCreate);

@@ -172,8 +172,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect(clicks).toBe(0);
     await endAd();
     await expectInput('release away');
-    await finger.down(game.canvas);
-    await finger.up();
+    await finger.tap(game.canvas);
     await frames(2);
     expect(game.takeInput().slice(0, 2)).toEqual(['press', 'release']);
   });
@@ -201,8 +200,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
       expect(button).toBeDefined();
       return button;
     });
-    await finger.down(keep as Element);
-    await finger.up();
+    await finger.tap(keep as Element);
     await eventually(() => expect(overlay().findVisible('.ask .main')).toBeUndefined());
     expect(game.takeInput()).toEqual([]);
     await endAd();

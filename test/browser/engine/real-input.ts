@@ -1,12 +1,17 @@
-import { cdp } from 'vitest/browser';
+import { cdp, server, userEvent } from 'vitest/browser';
 
 /** The position of a real input event. Only Chromium can emulate real input from a page. */
 type Point = { x: number; y: number };
 
-/** Finds the center of an element in window coordinates. The test runs in a frame, which may be scaled. */
-function findCenter(element: Element): Point {
+/**
+ * Finds a point of an element in window coordinates. The test runs in a frame, which may be scaled.
+ *
+ * @param at - The point's distance from the element's upper left corner. Default: its center.
+ */
+function findPoint(element: Element, at?: Point): Point {
   const { left, top, width, height } = element.getBoundingClientRect();
-  return toWindowPoint({ x: left + width / 2, y: top + height / 2 });
+  const { x, y } = at ?? { x: width / 2, y: height / 2 };
+  return toWindowPoint({ x: left + x, y: top + y });
 }
 
 function toWindowPoint({ x, y }: Point): Point {
@@ -22,8 +27,8 @@ const send = (method: 'Input.dispatchMouseEvent', params: object) =>
 
 /** The left mouse button. */
 export const mouse = {
-  async down(element: Element): Promise<void> {
-    const point = findCenter(element);
+  async down(element: Element, at?: Point): Promise<void> {
+    const point = findPoint(element, at);
     await send('Input.dispatchMouseEvent', { type: 'mouseMoved', ...point });
     await send('Input.dispatchMouseEvent', {
       type: 'mousePressed',
@@ -34,7 +39,7 @@ export const mouse = {
     });
   },
   async drag(element: Element, by = 10): Promise<void> {
-    const { x, y } = findCenter(element);
+    const { x, y } = findPoint(element);
     await send('Input.dispatchMouseEvent', {
       type: 'mouseMoved',
       button: 'left',
@@ -43,27 +48,42 @@ export const mouse = {
       y,
     });
   },
-  async up(element: Element): Promise<void> {
+  async up(element: Element, at?: Point): Promise<void> {
     await send('Input.dispatchMouseEvent', {
       type: 'mouseReleased',
       button: 'left',
       clickCount: 1,
-      ...findCenter(element),
+      ...findPoint(element, at),
     });
   },
 };
 
+/**
+ * Clicks a point of an element at once, by default its center. In Chromium, `userEvent.click()` first waits until the
+ * browser driver takes the element for ready, which on a busy machine didn't happen within a minute.
+ */
+export async function click(element: Element, at?: Point): Promise<void> {
+  if (server.browser !== 'chromium')
+    return userEvent.click(element, at === undefined ? {} : { position: at });
+  await mouse.down(element, at);
+  await mouse.up(element, at);
+}
+
 /** One finger. */
 export const finger = {
   async down(element: Element): Promise<void> {
-    await touch('touchStart', [findCenter(element)]);
+    await touch('touchStart', [findPoint(element)]);
   },
   async drag(element: Element, by = 10): Promise<void> {
-    const { x, y } = findCenter(element);
+    const { x, y } = findPoint(element);
     await touch('touchMove', [{ x: x + by, y }]);
   },
   async up(_element?: Element): Promise<void> {
     await touch('touchEnd', []);
+  },
+  /** Doesn't wait before it lifts the finger, because a busy page would take a long touch for a long press. */
+  async tap(element: Element): Promise<void> {
+    await Promise.all([finger.down(element), finger.up()]);
   },
 };
 

@@ -1,10 +1,9 @@
 import { expect } from 'vitest';
-import { userEvent } from 'vitest/browser';
 import type { Ads } from '../../../src/ads.ts';
 import { createAds } from '../../../src/create-ads.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createPublishableKey, createStubService, picture } from '../../support/stub-service.ts';
-import { keyboard, keys } from '../engine/real-input.ts';
+import { click, keyboard, keys } from '../engine/real-input.ts';
 import { frames, resetHidden, setHidden } from '../phaser/phaser-games.ts';
 import type { ExactGame } from './exact-game.ts';
 import { meterFrames, skipTime } from './wall-clock.ts';
@@ -178,4 +177,4 @@ const once = (subscribe: (done: () => void) => void): Promise<void> =>
   new Promise((resolve) => subscribe(() => resolve()));
 
 /** A page may play sound only after a user gesture. */
-export const allowSound = (): Promise<void> => userEvent.click(document.body);
+export const allowSound = (): Promise<void> => click(document.body);

@@ -84,6 +84,8 @@ const melonJs: Engine = {
     const canvas = melonJsCanvas;
     // Creates its context.
     Howler.volume(1);
+    // Otherwise it suspends its context after 30 s without a sound.
+    Howler.autoSuspend = false;
     const key = followKey();
     const deltas: number[] = [];
     const clocks = { entity: 0, tween: 0 };

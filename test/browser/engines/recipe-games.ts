@@ -135,6 +135,8 @@ const libraries: Engine = {
     await start();
     // Creates its context.
     Howler.volume(1);
+    // Otherwise it suspends its context after 30 s without a sound.
+    Howler.autoSuspend = false;
     const canvas = addCanvas();
     const key = followKey();
     const deltas: number[] = [];

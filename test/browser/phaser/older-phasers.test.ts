@@ -1,5 +1,5 @@
 import { expect, inject, it } from 'vitest';
-import { userEvent } from 'vitest/browser';
+import { click } from '../engine/real-input.ts';
 import { TruewardPlugin } from '../../../src/phaser/index.ts';
 import { createPublishableKey, createStubService } from '../../support/stub-service.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -47,7 +47,7 @@ it.each(inject('full') ? olderPhasers : olderPhasers.slice(-1))(
     const button = game.canvas.querySelector('button');
     await eventually(() => expect(button?.textContent).toBe('Watch an ad'));
     await nextStep(game);
-    await userEvent.click(game.canvas);
+    await click(game.canvas);
 
     await eventually(() => expect(rewards).toEqual([{ amount: 50, inStep: true }]));
     expect({ presses, keys, stepsDuringAd }).toEqual({ presses: 1, keys: 0, stepsDuringAd: 0 });

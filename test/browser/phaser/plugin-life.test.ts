@@ -1,6 +1,6 @@
 import type * as Phaser from 'phaser';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { userEvent } from 'vitest/browser';
+import { click } from '../engine/real-input.ts';
 import type {} from '../../../src/script-tag/phaser.ts';
 import { TruewardPlugin, type TruewardPluginData } from '../../../src/phaser/index.ts';
 import {
@@ -158,7 +158,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
         const { context } = game.sound as Phaser.Sound.WebAudioSoundManager;
         game.cache.audio.add('tone', context.createBuffer(1, 44_100, 44_100));
         game.sound.add('tone').play({ loop: true });
-        await userEvent.click(game.canvas);
+        await click(game.canvas);
         await eventually(() => expect(context.state).toBe('running'));
         const errors: string[] = [];
         const listener = (event: ErrorEvent | PromiseRejectionEvent) => {

@@ -1,6 +1,7 @@
 import type * as Phaser from 'phaser';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { userEvent } from 'vitest/browser';
+import { click } from '../engine/real-input.ts';
 import type { ShowResult } from '../../../src/outcome.ts';
 import { TruewardPlugin } from '../../../src/phaser/index.ts';
 import {
@@ -68,7 +69,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     add();
     await expectLabel('Watch an ad');
     await nextStep(running.game);
-    await userEvent.click(running.game.canvas);
+    await click(running.game.canvas);
     await eventually(() => expect(results).toHaveLength(1));
     expect(results[0]?.outcome).toBe('rewarded');
     await expectLabel('Watch an ad');

@@ -45,7 +45,7 @@ test('ten tabs send each event once and agree on the counts', async () => {
   expect(allDiagnostics.reduce((sum, { sent }) => sum + sent, 0)).toBe(200);
 });
 
-test('another tab sends while the leader is frozen', async () => {
+test.runIf(inject('full'))('another tab sends while the leader is frozen', async () => {
   const browser = openRawBrowser(harness.profile('frozen'));
   try {
     const leader = await browser.openTab(harness.receiver.url);

@@ -87,9 +87,9 @@ test('axe finds no accessibility violations on any page in light or dark mode', 
   const page = await site.open('/');
   await page.evaluate(axe);
   const violations: object[] = [];
-  const screens = rowsForRun(listScreens(), 2);
+  const screens = rowsForRun(listScreens(), 4);
   // One theme holds the colors of all pages, so a quick run looks at some of them in dark mode.
-  const darkScreens = rowsForRun(screens, 3);
+  const darkScreens = rowsForRun(screens, 2);
   for (const screen of screens) {
     const [path, text] = screen;
     await page.goto(`${site.url}/panel/#${path}`);

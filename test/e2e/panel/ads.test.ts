@@ -150,38 +150,41 @@ async function expectPreviews(page: Page): Promise<void> {
   }
 }
 
-test('the review queue shows an external ad with its source and its icon', async () => {
-  const film = await findByName<Creative>(site.owner, '/v1/creatives', 'Meadow');
-  const review = { status: 'pending_review', reason_code: 'new_icon', feedback: 'Look at it.' };
-  const page = await site.open('/creatives');
-  const icon = { url: `${site.url}/media/lobby-banner.png`, width: 77, height: 15 };
-  // Stubs the response, because these fields are set only by the service, when it imports a creative.
-  await page.route('**/panel/api/creatives?*', async (route) => {
-    const response = await route.fetch();
-    const body = (await response.json()) as { data: Creative[] };
-    const externalCreative = {
-      ...film,
-      name: 'From a network',
-      review,
-      origin_url: 'https://media.network.test/film.mp4',
-      icons: [{ ...icon, origin_url: 'https://icons.network.test/choices.png' }],
-    };
-    await route.fulfill({ response, json: { ...body, data: [externalCreative] } });
-  });
-  await page.goto(`${site.url}/panel/#/review`);
-  const card = page.getByRole('region', { name: 'From a network' });
-  await card.getByText('https://media.network.test/film.mp4').waitFor();
-  await card.getByText('New icon').waitFor();
-  await card.getByText('Look at it.').waitFor();
-  await card.getByText('12 s', { exact: true }).waitFor();
-  await card
-    .getByRole('img', { name: 'Icon from https://icons.network.test/choices.png' })
-    .waitFor();
-  const preview = card.locator('iframe').first().contentFrame();
-  await preview.locator('.icon img').waitFor();
-});
+test.runIf(inject('full'))(
+  'the review queue shows an external ad with its source and its icon',
+  async () => {
+    const film = await findByName<Creative>(site.owner, '/v1/creatives', 'Meadow');
+    const review = { status: 'pending_review', reason_code: 'new_icon', feedback: 'Look at it.' };
+    const page = await site.open('/creatives');
+    const icon = { url: `${site.url}/media/lobby-banner.png`, width: 77, height: 15 };
+    // Stubs the response, because these fields are set only by the service, when it imports a creative.
+    await page.route('**/panel/api/creatives?*', async (route) => {
+      const response = await route.fetch();
+      const body = (await response.json()) as { data: Creative[] };
+      const externalCreative = {
+        ...film,
+        name: 'From a network',
+        review,
+        origin_url: 'https://media.network.test/film.mp4',
+        icons: [{ ...icon, origin_url: 'https://icons.network.test/choices.png' }],
+      };
+      await route.fulfill({ response, json: { ...body, data: [externalCreative] } });
+    });
+    await page.goto(`${site.url}/panel/#/review`);
+    const card = page.getByRole('region', { name: 'From a network' });
+    await card.getByText('https://media.network.test/film.mp4').waitFor();
+    await card.getByText('New icon').waitFor();
+    await card.getByText('Look at it.').waitFor();
+    await card.getByText('12 s', { exact: true }).waitFor();
+    await card
+      .getByRole('img', { name: 'Icon from https://icons.network.test/choices.png' })
+      .waitFor();
+    const preview = card.locator('iframe').first().contentFrame();
+    await preview.locator('.icon img').waitFor();
+  },
+);
 
-test('the preview shows an external ad’s icon and skip control', async () => {
+test.runIf(inject('full'))('the preview shows an external ad’s icon and skip control', async () => {
   const page = await site.open('/creatives');
   const { alt, id, media } = await findByName<Creative>(site.owner, '/v1/creatives', 'Meadow');
   const icon = 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>';

@@ -58,7 +58,7 @@ test.for(
       ['error', 'The source failed: The response has status 500'],
       ['invalid', 'The ad cannot be used: '],
     ] as const,
-    3,
+    4,
   ),
 )('trying a source shows why there is no ad (%s)', async ([outcome, text]) => {
   const source = await addSource(outcome);
