@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { randomInt } from 'node:crypto';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { describeBodyLimits, ProblemError } from './problem.ts';
 
 /**
@@ -12,6 +12,12 @@ const maxDepth = 32;
  * long for members with new names as for others of the same size, so a body is rejected before it is parsed.
  */
 export const maxNames = 500;
+/**
+ * A body may have one value (member or item) per this many bytes of the largest body that its route accepts. The parser
+ * takes up to 30 times as long for many short strings as for one long string. With the largest lists that the schemas
+ * admit, bodies have about half as many values.
+ */
+const bytesPerValue = 16;
 /** Maximum size of a body in which unstorable text is located, because the search costs more than parsing. */
 const maxLocatedBytes = 8_192;
 
@@ -21,12 +27,16 @@ export function addJsonBody(app: FastifyInstance): void {
   app.addContentTypeParser(
     ['application/json', 'text/plain'],
     { parseAs: 'buffer' },
-    (_request: unknown, bytes: Buffer, done: (error: Error | null, body?: unknown) => void) => {
+    (
+      { routeOptions: { bodyLimit } }: FastifyRequest,
+      bytes: Buffer,
+      done: (error: Error | null, body?: unknown) => void,
+    ) => {
       let body: unknown;
       // A client that sends no body may still declare its type.
       if (bytes.length === 0) return done(null, {});
       try {
-        body = parseJson(bytes);
+        body = parseJson(bytes, bodyLimit / bytesPerValue);
       } catch (error) {
         return done(error as Error);
       }
@@ -85,14 +95,14 @@ const charsetPattern = /;[ \t]*charset="?([^\s";]+)/i;
  * Parses a body.
  *
  * @throws ProblemError `malformed_json`, or `invalid_request` for text that cannot be stored, for more than {@link
- * maxDepth} levels of nesting, or for more than {@link maxNames} names.
+ * maxDepth} levels of nesting, for more than {@link maxNames} names, or for more values than this.
  */
-function parseJson(bytes: Buffer): unknown {
+function parseJson(bytes: Buffer, maxValues: number): unknown {
   if (!isUtf8(bytes)) {
     // Otherwise, replacement characters would be stored.
     throw new ProblemError('malformed_json', 'The body is not valid UTF-8.');
   }
-  const { depth, names, isStorable: canBeStored } = scanJson(bytes);
+  const { depth, names, values, isStorable: canBeStored } = scanJson(bytes);
   if (names > maxNames)
     throw new ProblemError(
       'invalid_request',
@@ -102,6 +112,11 @@ function parseJson(bytes: Buffer): unknown {
     throw new ProblemError(
       'invalid_request',
       `The body nests objects and arrays more than ${maxDepth} levels deep; flatten it.`,
+    );
+  if (values > maxValues)
+    throw new ProblemError(
+      'invalid_request',
+      `The body has ${values} members and items; send at most ${maxValues} in one request.`,
     );
   let body: unknown;
   try {
@@ -119,8 +134,8 @@ function parseJson(bytes: Buffer): unknown {
       });
 }
 
-const [quote, backslash, letterU, openBracket, closeBracket, openBrace, closeBrace, colon] =
-  Buffer.from('"\\u[]{}:') as unknown as readonly number[];
+const [quote, backslash, letterU, openBracket, closeBracket, openBrace, closeBrace, colon, comma] =
+  Buffer.from('"\\u[]{}:,') as unknown as readonly number[];
 /** Adds a byte or a UTF-16 code unit to a hash. */
 const mixHash = (hash: number, value = 0): number =>
   Math.imul(hash ^ value, 0x01000193) ^ (hash >>> 15);
@@ -130,12 +145,17 @@ const hashSeed = randomInt(2 ** 31);
 
 /**
  * Measures a JSON text before it is parsed, in one pass: how deep it nests, how many different names its members have (it
- * stops after {@link maxNames}), and whether its escapes produce only text that the database can store. In valid UTF-8,
+ * stops after {@link maxNames}), how many values it separates by commas, and whether its escapes produce only text that the database can store. In valid UTF-8,
  * only escapes can produce other text.
  */
-export function scanJson(bytes: Buffer): { depth: number; names: number; isStorable: boolean } {
+export function scanJson(bytes: Buffer): {
+  depth: number;
+  names: number;
+  values: number;
+  isStorable: boolean;
+} {
   const names = new Set<number>();
-  let hash = 0;
+  let [hash, values] = [0, 1];
   let [depth, deepest, isInString, isStorableText] = [0, 0, false, true];
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at];
@@ -163,13 +183,14 @@ export function scanJson(bytes: Buffer): { depth: number; names: number; isStora
       depth += 1;
       if (depth > deepest) deepest = depth;
     } else if (byte === closeBracket || byte === closeBrace) depth -= 1;
+    else if (byte === comma) values += 1;
     else if (byte === colon) {
       // The last string was a name.
       names.add(hash);
       if (names.size > maxNames) break;
     }
   }
-  return { depth: deepest, names: names.size, isStorable: isStorableText };
+  return { depth: deepest, names: names.size, values, isStorable: isStorableText };
 }
 
 /** Reads the four hexadecimal digits after the `u` at this position. */

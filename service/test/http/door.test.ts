@@ -108,6 +108,26 @@ test('a small body is answered with all its errors at once, a large one with the
   expect(limited.body.errors).toHaveLength(20);
 });
 
+test('a body may have as many values as its lists admit, but is rejected with many more', async () => {
+  const list = (length: number, prefix: string) =>
+    Array.from({ length }, (_, index) => `${prefix}${index}`);
+  const full = {
+    name: 'Long lists',
+    kind: 'policy',
+    status: 'paused',
+    placements: list(100, 'p'),
+    when: { countries: list(500, 'C'), languages: list(500, 'l'), segments: list(500, 's') },
+    block: { domains: list(500, 'd.example'), advertisers: [], sources: [] },
+  };
+  const accepted = await client.call<Problem>('POST', '/v1/policies', client.secret, full);
+  // Judged by its values, not refused as a whole.
+  expect(accepted.body.detail ?? '').not.toContain('members and items');
+  const many = { ...full, block: { domains: list(5_000, 'd') } };
+  const { status, body } = await client.call<Problem>('POST', '/v1/policies', client.secret, many);
+  expect([status, body.code]).toEqual([422, 'invalid_request']);
+  expect(body.detail).toMatch(/^The body has \d+ members and items; send at most 4096 in one/);
+});
+
 /** Sends bytes, and returns everything that the service sends before it closes the connection. */
 async function sendRaw(text: string): Promise<string> {
   const { port, hostname } = new URL(service.url);

@@ -50,3 +50,11 @@ test.each([
   const texts = [object(names), `[${names.map((name) => object([name])).join(' , ')}]`];
   for (const text of texts) expect(scanJson(Buffer.from(text)).names > maxNames).toBe(isRefused);
 });
+
+test.each([
+  ['[]', 1],
+  ['{"a":1,"b":[2,3]}', 3],
+  [String.raw`["a,b","\",",{}]`, 3],
+])('the values of %s are counted before it is parsed', (text, values) => {
+  expect(scanJson(Buffer.from(text)).values).toBe(values);
+});
