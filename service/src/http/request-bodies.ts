@@ -193,9 +193,21 @@ export function scanJson(bytes: Buffer): {
   return { depth: deepest, names: names.size, values, isStorable: isStorableText };
 }
 
-/** Reads the four hexadecimal digits after the `u` at this position. */
-const readUnit = (bytes: Buffer, at: number): number =>
-  Number.parseInt(bytes.toString('latin1', at + 1, at + 5), 16);
+/** Reads the four hexadecimal digits after the `u` at this position. In invalid JSON, the result means nothing. */
+function readUnit(bytes: Buffer, at: number): number {
+  let unit = 0;
+  for (let next = at + 1; next <= at + 4; next += 1) {
+    const digit = bytes[next] ?? 0;
+    unit = unit * 16 + (digit <= digitNine ? digit - digitZero : (digit & 0x5f) - letterA + 10);
+  }
+  return unit;
+}
+
+const [digitZero, digitNine, letterA] = Buffer.from('09A') as unknown as readonly [
+  number,
+  number,
+  number,
+];
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit < 0xe000;
