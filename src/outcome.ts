@@ -123,6 +123,8 @@ export interface Availability {
   reason?: Reason;
   /** The earliest time at which a request may succeed. */
   retryAt?: Date;
+  /** What the loaded ad earns, for a text such as “Watch an ad for 50 coins”. Absent until a rewarded ad is loaded. */
+  reward?: Reward;
 }
 
 /** Why the service returned no ad. */

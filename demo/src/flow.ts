@@ -1,10 +1,10 @@
 import type { ShowResult } from 'trueward';
 import type { TruewardPlugin } from 'trueward/phaser';
 import type { LanternRun } from './game/lantern-run.ts';
-import { outcomeText } from './outcome-text.ts';
+import { describeReward, outcomeText } from './outcome-text.ts';
 import { readSetting, writeSetting } from './settings.ts';
 import { element, write } from './ui/element.ts';
-import { createOffer } from './ui/offer.ts';
+import { createOffer, type Offer } from './ui/offer.ts';
 import type { Shop } from './shop.ts';
 import type { Strip } from './ui/strip.ts';
 
@@ -14,6 +14,8 @@ const toastMs = 4_000;
 export interface Flow {
   showLobby(): void;
   gameOver(sparks: number): void;
+  /** Says that a placement's reward has arrived. */
+  confirm(placement: string, text: string): void;
   showToast(text: string): void;
   refreshOffers(): void;
 }
@@ -50,16 +52,19 @@ export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip, s
   });
   const double = createOffer('double', 'double-coins', ads, (result) => {
     report('double-coins', result);
-    if (wasWatched(result)) double.close('Coins are on their way');
+    if (wasWatched(result)) double.close(rewardNote(result));
     else double.open();
   });
 
   // An ad network fills this placement. In the demo, that is the sandbox's built-in test source.
   const treasure = createOffer('treasure', 'treasure', ads, (result) => {
     report('treasure', result);
-    if (wasWatched(result)) treasure.close('Coins are on their way');
+    if (wasWatched(result)) treasure.close(rewardNote(result));
     else treasure.open();
   });
+
+  /** The offers that stay on the screen after their ad. */
+  const staying: Record<string, Offer> = { 'double-coins': double, treasure };
 
   function closeScreens(): void {
     banner?.remove();
@@ -126,11 +131,19 @@ export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip, s
       if (gameOverCount % 2 === 0) void ads.preload('level-end');
       again.focus({ preventScroll: true });
     },
+    confirm(placement, text) {
+      staying[placement]?.confirm(text);
+      showToast(text);
+    },
     showToast,
     refreshOffers() {
-      revive.refresh();
-      double.refresh();
-      treasure.refresh();
+      for (const offer of [revive, double, treasure]) offer.refresh();
     },
   };
 }
+
+/** Says below an offer what became of its reward. */
+const rewardNote = ({ outcome, reward }: ShowResult): string =>
+  outcome === 'rewarded' && reward
+    ? `Confirmed: ${describeReward(reward)}`
+    : 'Coins are on their way';

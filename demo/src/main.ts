@@ -5,6 +5,7 @@ import { fitStage } from './fit-stage.ts';
 import { createFlow, type Flow } from './flow.ts';
 import { LanternRun, type RunListener } from './game/lantern-run.ts';
 import { type GameConfig, loadConfig, watchAccount } from './game-server.ts';
+import { describeReward } from './outcome-text.ts';
 import { createShop, type Shop } from './shop.ts';
 import { createSwitchableNetwork } from './switchable-network.ts';
 import { element, write } from './ui/element.ts';
@@ -74,11 +75,9 @@ function startGame(config: GameConfig): void {
     const strip = createStrip(ads, network);
     const newShop = (shop = createShop(run, ads, (text) => newFlow.showToast(text)));
     const newFlow = createFlow(run, ads, strip, newShop);
-    ads.on('reward', ({ decisionId, reward }) => {
+    ads.on('reward', ({ decisionId, placement, reward }) => {
       strip.recordDelivery(decisionId);
-      const name = reward.type.replaceAll('_', ' ');
-      // Of what lasts for a time, there is only one.
-      newFlow.showToast(`Confirmed: ${reward.amount === 1 ? '' : `${reward.amount} `}${name}`);
+      newFlow.confirm(placement, `Confirmed: ${describeReward(reward)}`);
     });
     followAccount(config, ads, strip);
     setInterval(() => {

@@ -1,4 +1,4 @@
-import type { Availability, ShowResult } from 'trueward';
+import type { Availability, Reward, ShowResult } from 'trueward';
 
 const messages: Partial<Record<ShowResult['outcome'], string>> = {
   rewarded: 'Confirmed. Thank you for watching!',
@@ -25,9 +25,16 @@ export function outcomeText({ outcome, retryAt }: ShowResult, now: number): stri
 }
 
 /** Returns the text below an offer. */
-export function offerText({ available, outcome, retryAt }: Availability, now: number): string {
-  if (available) return 'Watch a short ad';
+export function offerText(availability: Availability, now: number): string {
+  const { available, outcome, retryAt, reward } = availability;
+  if (available) return `Watch a short ad${reward ? ` for ${describeReward(reward)}` : ''}`;
   return outcomeText({ outcome: outcome ?? 'no_fill', ...(retryAt ? { retryAt } : {}) }, now);
+}
+
+/** Such as `50 coins`. Of what lasts for a time, there is only one, such as `double sparks`. */
+export function describeReward({ amount, type }: Reward): string {
+  const name = type.replaceAll('_', ' ');
+  return amount === 1 ? name : `${amount} ${name}`;
 }
 
 function formatWait(retryAt: Date, now: number): string {

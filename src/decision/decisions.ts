@@ -270,7 +270,10 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
       if (leftMs < (nextExpiry?.leftMs() ?? Infinity)) scheduleCheck();
       return toUnavailable(hold);
     }
-    if (isReady(slot, options)) return { available: true };
+    if (isReady(slot, options)) {
+      const reward = slot.ready?.decision.reward;
+      return { available: true, ...(reward && { reward }) };
+    }
     const noAd = findCachedNoAd(slot, options);
     if (noAd) return toUnavailable(noAd);
     return deps.isReachable()

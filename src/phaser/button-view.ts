@@ -1,4 +1,4 @@
-import type { Availability } from '../outcome.ts';
+import type { Availability, Reward } from '../outcome.ts';
 
 /**
  * The state of a rewarded-ad button.
@@ -15,6 +15,8 @@ export interface ButtonView {
   state: ButtonState;
   /** Whole seconds until the cooldown ends. 0 in every other state. */
   secondsLeft: number;
+  /** What the ad earns, once it is loaded. */
+  reward?: Reward;
 }
 
 /**
@@ -24,7 +26,8 @@ const retryDelayMs = 30_000;
 
 /** Returns the view of a button that is neither loading nor showing an ad. */
 export function idleView(availability: Availability, now: number): ButtonView {
-  if (availability.available) return { state: 'ready', secondsLeft: 0 };
+  const { available, reward } = availability;
+  if (available) return { state: 'ready', secondsLeft: 0, ...(reward && { reward }) };
   const secondsLeft = Math.ceil(((availability.retryAt?.getTime() ?? 0) - now) / 1000);
   return secondsLeft > 0
     ? { state: 'cooldown', secondsLeft }
@@ -53,8 +56,15 @@ export const english: ButtonStrings = {
   unavailable: 'No ad available',
 };
 
-/** Returns a button's default label. During a cooldown, it includes the remaining time, such as `1:05`. */
-export function formatLabel({ state, secondsLeft }: ButtonView, strings: ButtonStrings): string {
+/**
+ * Returns a button's default label, such as `Watch an ad (+50 coins)`. During a cooldown, it includes the remaining time,
+ * such as `1:05`.
+ */
+export function formatLabel(view: ButtonView, strings: ButtonStrings): string {
+  const { reward, secondsLeft, state } = view;
   const seconds = String(secondsLeft % 60).padStart(2, '0');
-  return strings[state].replace('{time}', `${Math.floor(secondsLeft / 60)}:${seconds}`);
+  const text = strings[state].replace('{time}', `${Math.floor(secondsLeft / 60)}:${seconds}`);
+  if (!reward) return text;
+  // The reward's name is the game's, whatever the language of the label, which may be written from right to left.
+  return `${text} (\u2068+${reward.amount} ${reward.type.replaceAll('_', ' ')}\u2069)`;
 }

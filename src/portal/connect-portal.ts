@@ -292,8 +292,9 @@ export function connectPortal(
     const resting = findRest('') ?? findRest(placement);
     if (resting) return { available: false, outcome: resting.outcome, retryAt: resting.retryAt };
     // After a failure, the next call connects again.
+    const reward = findReward(placement);
     return (ready ?? rests.has(''))
-      ? { available: true }
+      ? { available: true, ...('type' in reward && { reward }) }
       : { available: false, outcome: 'not_ready' };
   }
 

@@ -188,7 +188,7 @@ it.runIf(inject('full'))(
     await operator.add({ formats: ['interstitial', 'banner'], ad_free_with: 'double_sparks' });
     await button(/^Shop/).click();
     await button('Back').click();
-    await expectText('#treasure-note').toBe('Watch a short ad');
+    await expectText('#treasure-note').toBe('Watch a short ad for 40 coins');
     await play('Play');
     await play('Play again');
     await button('Lobby').click();

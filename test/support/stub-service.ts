@@ -28,6 +28,9 @@ export const picture = (minWatchMs: number, file = 'picture.png'): Partial<Decis
   close_after_ms: 0,
 });
 
+/** How Phaser's button offers the stub service's ads. */
+export const readyLabel = 'Watch an ad (\u2068+50 coins\u2069)';
+
 const mediaUrl = (file: string): string => new URL(`../media/${file}`, import.meta.url).href;
 
 const createHex = (length: number): string =>

@@ -9,6 +9,8 @@ export interface Offer {
   open(): void;
   /** Disables the offer, because it was used or its screen has closed. */
   close(note?: string): void;
+  /** Replaces the note of an offer that was used and whose screen is still open. */
+  confirm(note: string): void;
   refresh(): void;
 }
 
@@ -45,6 +47,9 @@ export function createOffer(
     close(text = '') {
       open = false;
       render(false, text);
+    },
+    confirm(text) {
+      if (!open && note.textContent !== '') render(false, text);
     },
     refresh,
   };

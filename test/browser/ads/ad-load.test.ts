@@ -12,6 +12,7 @@ import {
   createStubService,
   picture,
   type StubService,
+  readyLabel,
 } from '../../support/stub-service.ts';
 import { bootGame, nextStep, phaser4 } from '../phaser/phaser-games.ts';
 
@@ -94,7 +95,7 @@ it('Phaser’s button counts down to the time that the rules allow', async () =>
   const plugin = TruewardPlugin.install(game, { ...given, locale: 'en' });
   scene.ads.addRewardedButton({ placement: 'revive', x: 100, y: 60 });
   const label = () => game.canvas.querySelector('button')?.textContent;
-  await eventually(() => expect(label()).toBe('Watch an ad'));
+  await eventually(() => expect(label()).toBe(readyLabel));
   await nextStep(game);
   await click(game.canvas);
   await eventually(() => expect(label()).toMatch(/^Next ad in \d\d:\d\d$/));

@@ -9,6 +9,7 @@ import {
   createPublishableKey,
   createStubService,
   type StubService,
+  readyLabel,
 } from '../../support/stub-service.ts';
 import { startGame as startCanvasGame } from '../../../demo/examples/canvas-game.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -93,7 +94,7 @@ it('the game in the Phaser guide credits coins for an ad', async () => {
   const game = await startPhaserGame(options());
   cleanups.push(() => game.destroy(true));
   await eventually(() =>
-    expect(document.querySelector('canvas button')?.textContent).toBe('Watch an ad'),
+    expect(document.querySelector('canvas button')?.textContent).toBe(readyLabel),
   );
   const scene = game.scene.getScenes(true)[0] as Phaser.Scene & {
     save: { coins: number };

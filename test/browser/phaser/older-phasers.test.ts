@@ -1,7 +1,7 @@
 import { expect, inject, it } from 'vitest';
 import { click } from '../engine/real-input.ts';
 import { TruewardPlugin } from '../../../src/phaser/index.ts';
-import { createPublishableKey, createStubService } from '../../support/stub-service.ts';
+import { createPublishableKey, createStubService, readyLabel } from '../../support/stub-service.ts';
 import { eventually } from '../../support/eventually.ts';
 import { overlay } from '../ad-break/stage-set.ts';
 import { bootGame, nextStep, olderPhasers } from './phaser-games.ts';
@@ -45,7 +45,7 @@ it.each(inject('full') ? olderPhasers : olderPhasers.slice(-1))(
     });
     scene.ads.addRewardedButton({ placement: 'revive', x: 100, y: 60 });
     const button = game.canvas.querySelector('button');
-    await eventually(() => expect(button?.textContent).toBe('Watch an ad'));
+    await eventually(() => expect(button?.textContent).toBe(readyLabel));
     await nextStep(game);
     await click(game.canvas);
 

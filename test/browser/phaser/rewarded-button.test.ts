@@ -9,6 +9,7 @@ import {
   picture,
   createStubService,
   type StubService,
+  readyLabel,
 } from '../../support/stub-service.ts';
 import { bootGame, nextStep, phaserVersions, type RunningGame } from './phaser-games.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -59,20 +60,20 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     const button = add();
     expect(element()?.textContent).toBe('Loading…');
     expect(element()?.ariaDisabled).toBe('true');
-    await expectLabel('Watch an ad');
+    await expectLabel(readyLabel);
     expect(element()?.ariaDisabled).toBe('false');
-    expect(drawnText(button)).toBe('Watch an ad');
+    expect(drawnText(button)).toBe(readyLabel);
     expect(service.requested).toEqual(['revive']);
   });
 
   it('shows the ad when clicked and then preloads the next ad', async () => {
     add();
-    await expectLabel('Watch an ad');
+    await expectLabel(readyLabel);
     await nextStep(running.game);
     await click(running.game.canvas);
     await eventually(() => expect(results).toHaveLength(1));
     expect(results[0]?.outcome).toBe('rewarded');
-    await expectLabel('Watch an ad');
+    await expectLabel(readyLabel);
     expect(service.requested).toEqual(['revive', 'revive']);
   });
 
@@ -82,7 +83,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
       let keydowns = 0;
       running.scene.input.keyboard?.createCursorKeys();
       add();
-      await expectLabel('Watch an ad');
+      await expectLabel(readyLabel);
       await userEvent.tab();
       expect(document.activeElement).toBe(element());
       running.scene.input.keyboard?.on('keydown', () => (keydowns += 1));
@@ -95,7 +96,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
 
   it('offers no ad after the plugin is stopped', async () => {
     add();
-    await expectLabel('Watch an ad');
+    await expectLabel(readyLabel);
     running.scene.gameAds.stop();
     expect(element()?.textContent).toBe('No ad available');
     expect(element()?.ariaDisabled).toBe('true');
@@ -121,7 +122,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     service.respond = () => picture(200);
     element()?.click();
     expect(results).toEqual([]);
-    await expectLabel('Watch an ad');
+    await expectLabel(readyLabel);
     observer.disconnect();
     expect(labels).toContain('Next ad in 0:01');
     expect(results).toEqual([]);
@@ -138,7 +139,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     running.scene.scene.pause();
     await eventually(() => expect(Date.now()).toBeGreaterThan(retryAt));
     running.scene.scene.resume();
-    await expectLabel('Watch an ad');
+    await expectLabel(readyLabel);
   });
 
   it('shows that no ad is available', async () => {
@@ -156,7 +157,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     add();
     await expectLabel('No ad available');
     running.scene.ads.setConsent({ status: 'granted' });
-    await expectLabel('Watch an ad');
+    await expectLabel(readyLabel);
     service.respond = () => Response.error();
     running.scene.ads.setConsent({ status: 'denied' });
     add();
@@ -164,7 +165,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     service.respond = () => picture(200);
     const requests = service.requested.length;
     dispatchEvent(new Event('online'));
-    await expectLabel('Watch an ad');
+    await expectLabel(readyLabel);
     expect(service.requested).toHaveLength(requests + 1);
   });
 
@@ -211,11 +212,11 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     const { scene } = running;
     const buttonCount = () => running.game.canvas.querySelectorAll('button').length;
     add();
-    await expectLabel('Watch an ad');
+    await expectLabel(readyLabel);
     scene.scene.restart();
     await eventually(() => expect(buttonCount()).toBe(0));
     add();
-    await expectLabel('Watch an ad');
+    await expectLabel(readyLabel);
     expect(buttonCount()).toBe(1);
   });
 
@@ -226,7 +227,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
       running.scene.ads.on('result', (_placement, result) => resolve(result));
     });
     const started = new Promise<void>((resolve) => running.scene.ads.on('start', () => resolve()));
-    await expectLabel('Watch an ad');
+    await expectLabel(readyLabel);
     element()?.click();
     await started;
     button.destroy();

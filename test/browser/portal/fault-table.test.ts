@@ -218,7 +218,7 @@ describe.each(Object.entries(faults))('%s', (_, fault) => {
     scene.repair();
     // A portal that still connects is given up after 15 s, and tried again after 30 s.
     await clock.advance(45_000);
-    expect(page.portal.availability('revive')).toEqual({ available: true });
+    expect(page.portal.availability('revive')).toMatchObject({ available: true, reward: {} });
     const next = page.show();
     if (fault.isStored === false) await clock.advance(3_000);
     expect((await next).outcome).toBe('rewarded');

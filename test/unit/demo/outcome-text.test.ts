@@ -11,6 +11,8 @@ it('shows how many seconds, minutes or hours remain until the next ad', () => {
 
 it('shows why there is no ad to offer', () => {
   expect(offerText({ available: true }, 0)).toBe('Watch a short ad');
+  const reward = { type: 'coins', amount: 50 };
+  expect(offerText({ available: true, reward }, 0)).toBe('Watch a short ad for 50 coins');
   expect(offerText({ available: false, outcome: 'offline' }, 0)).toBe('You are offline.');
   expect(offerText({ available: false }, 0)).toBe('There is no ad right now.');
 });

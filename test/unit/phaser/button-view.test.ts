@@ -42,6 +42,13 @@ describe('an idle button', () => {
   it('shows minutes and seconds', () => {
     expect(formatLabel({ state: 'cooldown', secondsLeft: 65 }, english)).toBe('Next ad in 1:05');
   });
+
+  it('says what the ad earns', () => {
+    const reward = { type: 'extra_lives', amount: 2 };
+    const view = idleView({ available: true, reward }, now);
+    expect(view).toEqual({ state: 'ready', secondsLeft: 0, reward });
+    expect(formatLabel(view, english)).toBe('Watch an ad (\u2068+2 extra lives\u2069)');
+  });
 });
 
 describe('the button strings', () => {
