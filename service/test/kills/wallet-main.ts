@@ -64,8 +64,11 @@ async function run(databaseUrl?: string): Promise<Record<string, string[]>> {
       databaseUrl === undefined
         ? await openPGlite(join(dataDir, 'database'), () => undefined)
         : openPostgres(databaseUrl, () => undefined);
-    const differences = await findSumDifferences(database).finally(() => database.close());
-    return differences.map(({ viewer }) => viewer);
+    try {
+      return (await findSumDifferences(database)).map(({ viewer }) => viewer);
+    } finally {
+      await database.close();
+    }
   };
   const services = [await start(0)];
   if (databaseUrl !== undefined) services.push(await start(1));
