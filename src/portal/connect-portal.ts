@@ -294,7 +294,7 @@ export function connectPortal(
     // After a failure, the next call connects again.
     const reward = findReward(placement);
     return (ready ?? rests.has(''))
-      ? { available: true, ...('type' in reward && { reward }) }
+      ? { available: true, ...(has(reward, 'type') && { reward }) }
       : { available: false, outcome: 'not_ready' };
   }
 
