@@ -112,10 +112,10 @@ it('generates static files with which a player earns gems, and has what they buy
   // The shop, in a game of 360 by 540.
   await canvas.click({ position: { x: width / 2, y: (height * 320) / 540 } });
   await expect.poll(() => gems.textContent()).toBe('Gems 0');
-  await expect.poll(readBought).toEqual(['wide basket']);
+  await expect.poll(readBought).toEqual(['wide-basket']);
   await page.reload();
   await expect.poll(() => gems.textContent()).toBe('Gems 0');
-  expect(await readBought()).toEqual(['wide basket']);
+  expect(await readBought()).toEqual(['wide-basket']);
   expect(errors).toEqual([]);
 });
 

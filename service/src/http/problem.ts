@@ -297,7 +297,7 @@ const patternTexts: Readonly<Record<string, string>> = {
   '^[A-Za-z0-9]+([-_.@][A-Za-z0-9]+)*$': 'must be a language tag such as pt-BR',
   '^[A-Za-z0-9]+([-_][A-Za-z0-9]+)*$': 'must be a language tag such as pt-BR',
   '^[A-Za-z0-9_-]{8,64}$': 'must be 8 to 64 letters, digits, hyphens and underscores',
-  '^[A-Za-z0-9-]{8,64}$': 'must be 8 to 64 letters, digits and hyphens, such as a UUID',
+  '^[A-Za-z0-9-]{1,64}$': 'must be 1 to 64 letters, digits and hyphens, such as a UUID',
   '^(\\*|https?://[A-Za-z0-9.:\\[\\]-]+)$':
     'must be an origin such as https://game.example, without a path, or * for any origin',
   '^[A-Z]{3}$': 'must be three capital letters, such as USD',

@@ -64,9 +64,9 @@ describe.each(Object.keys(media))('A preloaded ad (%s)', (kind) => {
     ['is replaced after nine hours of sleep', 540 * minuteMs, 'dec_2', ['dec_1', 'dec_2']],
   ])('%s', async (_, sleptMs, shown, loads) => {
     const { clock, decisions, loadedIds, show, stage } = open(kind);
-    expect(await decisions.preload('revive', never)).toEqual({ available: true });
+    expect(await decisions.preload('revive', never)).toMatchObject({ available: true });
     clock.sleep(sleptMs);
-    expect(decisions.availability('revive')).toEqual({ available: true });
+    expect(decisions.availability('revive')).toMatchObject({ available: true });
     expect(await show()).toMatchObject({ outcome: 'rewarded', decisionId: shown });
     expect(loadedIds).toEqual(loads);
     expect(stage.readPageState()).toEqual(restoredState);

@@ -83,7 +83,7 @@ it('a placement that requires server-side requests shows the ad from the serverâ
     (decision) => window.ads.preload('vouched', { decision }),
     decision,
   );
-  expect(availability).toEqual({ available: true });
+  expect(availability).toEqual({ available: true, reward: { type: 'coins', amount: 25 } });
   expect(await earn()).toMatchObject({ outcome: 'rewarded', decisionId: decision.id });
   await expect.poll(() => readCoins('named-by-server'), pollOptions).toBe(25);
   expect(await readCoins('somebody')).toBe(0);

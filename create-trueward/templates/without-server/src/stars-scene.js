@@ -3,10 +3,8 @@ import { owns, saveOnce } from './save.js';
 
 const lives = 3;
 const textStyle = { fontFamily: 'sans-serif', fontSize: '18px', color: '#ffffff' };
-const item = 'wide basket';
+const item = 'wide-basket'; // also the id of its purchase, so that a reload doesn't buy it twice
 const price = 5;
-// With an id of its own, the basket is paid once: also if the page is reloaded while the answer is on its way.
-const id = 'wide-basket';
 /** What the shop shows after each outcome. */
 const shopTexts = {
   spent: 'The basket is yours',
@@ -84,7 +82,7 @@ export class StarsScene extends Scene {
   addShop() {
     const shop = this.addButton(320, `Wide basket: ${price} gems`, async () => {
       shop.setText('One moment …').disableInteractive();
-      const { outcome } = await this.ads.wallet.spend('gems', price, { id, reason: item });
+      const { outcome } = await this.ads.wallet.spend('gems', price, { id: item, reason: item });
       if (!shop.active) return;
       shop.setText(shopTexts[outcome] ?? 'That did not work. Try again');
       if (outcome !== 'spent' && outcome !== 'pending') shop.setInteractive();
