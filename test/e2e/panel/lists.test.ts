@@ -60,22 +60,25 @@ test('paging, searching and sorting a list each take one request', async () => {
     .toBe('Maker 219');
 });
 
-test('the kill switch page shows the first few targets of each kind, and search finds the rest', async () => {
-  const page = await site.open('/kill-switches');
-  await page.getByText(/^Showing \d+ of \d+/).waitFor();
-  expect(await page.getByRole('button', { name: /^Stop / }).count()).toBeLessThan(70);
-  expect(await page.getByRole('button', { name: 'Stop Maker 229' }).count()).toBe(0);
-  await page.getByLabel('Search').fill('maker 229');
-  await page.getByRole('button', { name: 'Stop Maker 229' }).click();
-  await page.getByLabel('Reason').fill('a test');
-  await page.getByRole('button', { name: 'Stop now' }).click();
-  await page.getByText(/Maker 229 stopped/).waitFor();
-  // Stopped targets come before all others.
-  await page.getByLabel('Search').fill('');
-  await expect
-    .poll(() => page.getByRole('listitem').getByRole('button').first().getAttribute('aria-label'))
-    .toBe('Resume Maker 229');
-});
+test.runIf(inject('full'))(
+  'the kill switch page shows the first few targets of each kind, and search finds the rest',
+  async () => {
+    const page = await site.open('/kill-switches');
+    await page.getByText(/^Showing \d+ of \d+/).waitFor();
+    expect(await page.getByRole('button', { name: /^Stop / }).count()).toBeLessThan(70);
+    expect(await page.getByRole('button', { name: 'Stop Maker 229' }).count()).toBe(0);
+    await page.getByLabel('Search').fill('maker 229');
+    await page.getByRole('button', { name: 'Stop Maker 229' }).click();
+    await page.getByLabel('Reason').fill('a test');
+    await page.getByRole('button', { name: 'Stop now' }).click();
+    await page.getByText(/Maker 229 stopped/).waitFor();
+    // Stopped targets come before all others.
+    await page.getByLabel('Search').fill('');
+    await expect
+      .poll(() => page.getByRole('listitem').getByRole('button').first().getAttribute('aria-label'))
+      .toBe('Resume Maker 229');
+  },
+);
 
 test.runIf(inject('full'))('a long name does not push other columns off the screen', async () => {
   const page = await site.open('/advertisers', { viewport: { width: 1280, height: 800 } });

@@ -156,7 +156,7 @@ test.runIf(inject('full'))(
   },
 );
 
-test('a user can turn off one-time codes with their password', async () => {
+test.runIf(inject('full'))('a user can turn off one-time codes with their password', async () => {
   const viewer = await site.invite('viewer');
   const enrollment = await viewer.send<{ secret: string }>('POST', '/panel/api/account/codes');
   const code = codeAt(enrollment.body.secret);
