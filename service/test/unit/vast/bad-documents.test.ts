@@ -5,6 +5,7 @@ import {
   readRejection,
   resolve,
   measureStall,
+  stallLimitMs,
   tags,
   createUrl,
   vast,
@@ -211,12 +212,12 @@ describe('parsing a document', () => {
         inline({ body: fill('a,', '<Category>', '</Category>').slice(0, 250_000) + '</Category>' }),
       ),
     ],
-  ])('blocks the event loop for less than 10 ms with 256 kB of %s', async (_what, document) => {
+  ])('blocks the event loop only briefly with 256 kB of %s', async (_what, document) => {
     expect(document.length).toBeGreaterThan(150_000);
-    expect(await measureStall({ start: document })).toBeLessThan(10);
+    expect(await measureStall({ start: document })).toBeLessThan(stallLimitMs);
   });
 
-  test('blocks the event loop for less than 10 ms if many ads in a chain report errors', async () => {
+  test('blocks the event loop only briefly if many ads in a chain report errors', async () => {
     const longErrors = tags(
       'Error',
       ...Array.from({ length: 5 }, () => `${createUrl('e')}?${'[ERRORCODE]'.repeat(700)}`),
@@ -228,6 +229,6 @@ describe('parsing a document', () => {
       c: vast(...Array.from({ length: 20 }, () => '<Ad/>')),
     };
     expect((await resolve(documents)).result.errors[0]?.urls).toHaveLength(10);
-    expect(await measureStall(documents)).toBeLessThan(10);
+    expect(await measureStall(documents)).toBeLessThan(stallLimitMs);
   });
 });
