@@ -87,7 +87,7 @@ test('an operator can turn a file into an ad that players see', async () => {
   expect(body).toMatchObject({ status: 'filled', reward: { amount: 75, type: 'gems' } });
 });
 
-test('an empty environment leads to its first ad, step by step', async () => {
+test.runIf(inject('full'))('an empty environment leads to its first ad, step by step', async () => {
   await emptyLive();
   const page = await site.open('/');
   await page.evaluate(() => sessionStorage.setItem('trueward.environment', 'live'));

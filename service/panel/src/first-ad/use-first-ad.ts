@@ -60,7 +60,8 @@ const refetchInterval = 3_000;
 export function useFirstAd(isWaiting: boolean): FirstAd {
   const placement = useNewest<Placement>('placements', { status: 'active' });
   const advertiser = useNewest<Advertiser>('advertisers');
-  const creative = useNewest<Shown<Creative>>('creatives');
+  // Somebody else may review it, and until then it may change.
+  const creative = useNewest<Shown<Creative>>('creatives', {}, refetchInterval);
   const houseAd = useNewest<HouseAd>('house-ads', { status: 'active' });
   const { data: keys } = useGetList<ApiKey>('keys', {
     filter: { kind: 'publishable' },
