@@ -5,6 +5,7 @@ import {
   connectivityWhenConsentKnown,
   createPlayerContext,
   fetchWhenConsentKnown,
+  isGuestRef,
 } from './player-context.ts';
 import { loadCreative } from './creative/load-creative.ts';
 import { loadText } from './creative/strings.ts';
@@ -266,7 +267,7 @@ export function startAds(
       const transferFrom = options?.transferRewards ? previousRef : undefined;
       switchPlayer(cleanUser, transferFrom);
       // The device may have a guest who has not played since the page was loaded.
-      if (transferFrom !== '' && !transferFrom?.startsWith('ply_')) return;
+      if (transferFrom !== '' && !isGuestRef(transferFrom)) return;
       const target = player.player();
       openWallet().then(
         (wallet) => wallet.transfer(target),

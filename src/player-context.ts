@@ -23,6 +23,9 @@ export interface Profile {
   player?: Player;
 }
 
+/** Whether the service has made the player, for a game without ids of its own. */
+export const isGuestRef = (ref: string | undefined): boolean => ref?.startsWith('ply_') === true;
+
 /** A player. A guest who signs in becomes a different player. */
 export interface Player {
   /**

@@ -3,6 +3,7 @@ import { linkSignals } from '../platform/clock.ts';
 import { has, toText } from '../platform/guard.ts';
 import { loadPart } from '../platform/load-part.ts';
 import { listen } from '../platform/native.ts';
+import { isGuestRef } from '../player-context.ts';
 import { getUserToken } from '../user-token.ts';
 import { type ServiceResult, hasShape, toReasonCode } from '../transport/service-client.ts';
 import type { LinkCode, Wallet as WireWallet } from '../../protocol/wire.ts';
@@ -197,7 +198,7 @@ export function openWallet(deps: WalletDeps): Wallet & {
       if (childDirected) return { outcome: 'unavailable', reason: 'child_directed' };
       await guest.restore();
       const ref = currentRef();
-      if (userRef !== undefined || (ref && !ref.startsWith('ply_')))
+      if (userRef !== undefined || (ref && !isGuestRef(ref)))
         return { outcome: 'unavailable', reason: 'identity_required' };
       if (ref && !options?.replace) {
         const result = await read();

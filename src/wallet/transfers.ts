@@ -1,5 +1,5 @@
 import { has } from '../platform/guard.ts';
-import type { Player } from '../player-context.ts';
+import { isGuestRef, type Player } from '../player-context.ts';
 import { createBackOff } from '../transport/back-off.ts';
 import { toReasonCode } from '../transport/service-client.ts';
 import type { Wallet as WireWallet } from '../../protocol/wire.ts';
@@ -24,6 +24,9 @@ interface Deps extends WalletDeps {
   onMoved(ref: string, wallet: WireWallet): void;
 }
 
+/** Refusals that say that there is nothing to move. Any other, such as one of the key, may be lifted. */
+const finalRefusals: readonly (string | undefined)[] = ['conflict', 'player_unknown'];
+
 export function createTransfers(deps: Deps): Transfers {
   const { client, ledger, player, prove, signal, store } = deps;
   const backOff = createBackOff(deps, () => wake());
@@ -43,10 +46,10 @@ export function createTransfers(deps: Deps): Transfers {
         .cached()
         .some((entry) => entry.earnedBy === record.ref && entry.state === 'pending');
       if (!isWaiting) await store.removeTransfer(record);
-    } else if (response.kind !== 'refused' || toReasonCode(response) === 'token_invalid')
-      backOff.fail(response.kind === 'retry' ? response.retryAfterMs : undefined);
-    // The guest is gone, or was moved to somebody else.
-    else await store.removeTransfer(record);
+    } else if (response.kind === 'refused' && finalRefusals.includes(toReasonCode(response)))
+      // The guest is gone, or was moved to somebody else.
+      await store.removeTransfer(record);
+    else backOff.fail(response.kind === 'retry' ? response.retryAfterMs : undefined);
   };
   const run = async (): Promise<void> => {
     for (const record of await store.readTransfers()) {
@@ -64,8 +67,8 @@ export function createTransfers(deps: Deps): Transfers {
       const guest = await store.readGuest().catch(() => undefined);
       if (!guest || guest.ref === target.ref) return;
       const proof = await prove();
-      // Only the player who has signed in then gets it, whoever plays by now.
-      if (!has(proof, 'headers') || player.player() !== target) return;
+      // Only the player who has signed in then gets it, whoever plays by now. Another guest has not signed in.
+      if (!has(proof, 'headers') || player.player() !== target || isGuestRef(proof.ref)) return;
       deps.moveRewards(guest.ref);
       await store.moveGuest({ ...guest, to: proof.ref }).catch(() => undefined);
       wake();

@@ -1,7 +1,7 @@
 import type { Queries, Scope } from '../store/database.ts';
 import type { MakeId } from '../platform/ids.ts';
 import { lockViewers } from '../store/lock-viewers.ts';
-import { type Entry, maxGrantedS } from './wallet.ts';
+import { type Entry, maxBalance, maxGrantedS } from './wallet.ts';
 import { type PlayerChange, readHoldings, writeChanges } from './wallet-store.ts';
 
 /** The players of a transfer, by their pseudonyms. */
@@ -30,11 +30,15 @@ export async function transferWallet(
 ): Promise<TransferResult> {
   await lockViewers(queries, scope, [from, to], nowMs);
   const rows = await readHoldings(queries, scope, [from, to]);
+  const roomFor = (type: string): number =>
+    maxBalance - (rows.find((row) => row.viewer === to && row.type === type)?.balance ?? 0);
   const moves = rows
     .filter(({ viewer }) => viewer === from)
     .flatMap(({ type, balance, activeUntilMs }) => {
       const durationS = Math.max(0, Math.ceil(((activeUntilMs ?? 0) - nowMs) / 1_000));
-      return balance > 0 || durationS > 0 ? [{ type, balance, durationS }] : [];
+      // What doesn't fit stays where it is.
+      const amount = Math.min(balance, roomFor(type));
+      return amount > 0 || durationS > 0 ? [{ type, amount, durationS }] : [];
     });
   const earlier = await queries.query<{ viewer: string; id: string; at: Date }>(
     `SELECT viewer, id, at FROM wallet_entries WHERE account_id = $1 AND environment = $2
@@ -49,12 +53,12 @@ export async function transferWallet(
     received.map(({ at }) => at.getTime()).filter((atMs) => atMs > nowMs - periodMs),
   );
   if (moves.length > 0 && recent.size >= maxTransfers) return { refusal: 'too_many' };
-  const changes = moves.flatMap(({ type, balance, durationS }): PlayerChange[] => {
+  const changes = moves.flatMap(({ type, amount, durationS }): PlayerChange[] => {
     const change = { id: makeId('transfer'), kind: 'transfer', type } as const;
     const [taken, given] = durationS > 0 ? [-durationS, durationS] : [];
     return [
-      { ...change, viewer: from, delta: -balance, durationS: taken },
-      { ...change, viewer: to, delta: balance, durationS: given, maxActiveS: maxGrantedS },
+      { ...change, viewer: from, delta: -amount, durationS: taken },
+      { ...change, viewer: to, delta: amount, durationS: given, maxActiveS: maxGrantedS },
     ];
   });
   const entries = await writeChanges(queries, scope, rows, changes, nowMs);

@@ -1,4 +1,4 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type {
   AdRule,
   AdRuleRequest,
@@ -7,7 +7,6 @@ import type {
   Problem,
 } from '@trueward/protocol/wire';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { signUserToken } from '../../../src/server/index.ts';
 import { firstIdAt } from '../../src/platform/ids.ts';
 import { type FilledDecision, type Game, startGame } from './reward-game.ts';
 
@@ -351,80 +350,4 @@ test('a placement that a rule names can’t be archived', async () => {
     game.client.secret,
   );
   expect(body).toMatchObject({ code: 'conflict', detail: expect.stringContaining(rule.id) });
-});
-
-test('only a signed user token frees a player from ads', async () => {
-  const { secret } = await game.client.manage<{ secret: string }>(
-    'POST',
-    '/v1/user_token_secrets',
-    {
-      overlap_s: 86_400,
-    },
-  );
-  const now = () => game.clock.nowMs();
-  const decide = async (placement: string, userToken: string): Promise<Partial<Decision>> =>
-    request(placement, { age_s: 9_999 }, { user_token: userToken });
-  const supporter = await signUserToken('supporter', secret, { now, adFree: true });
-  expect(await decide('level-end', supporter)).toMatchObject({
-    status: 'no_fill',
-    reason: 'ad_free',
-  });
-  expect((await decide('revive', supporter)).status).toBe('filled');
-  const nothing = await signUserToken('vip', secret, { now, adFree: ['rewarded', 'interstitial'] });
-  expect((await decide('revive', nothing)).reason).toBe('ad_free');
-  const everybody = await signUserToken('player', secret, { now });
-  expect((await decide('level-end', everybody)).status).toBe('filled');
-  const [header, , signature] = everybody.split('.');
-  const encode = (adFree: unknown): string => {
-    const claims = { sub: 'player', exp: Math.floor(now() / 1_000) + 60, ad_free: adFree };
-    return `${header}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`;
-  };
-  // A mistake in signing doesn't free anybody.
-  for (const adFree of ['true', 1, {}, ['interstitial'], false, null]) {
-    const text = encode(adFree);
-    const mac = createHmac('sha256', secret).update(text).digest('base64url');
-    expect([adFree, (await decide('level-end', `${text}.${mac}`)).status]).toEqual([
-      adFree,
-      'filled',
-    ]);
-  }
-  // Nobody else can make the claim, whatever it looks like.
-  const refused = async (key: string, more: object): Promise<string> => {
-    const body = { placement: 'level-end', ...more };
-    return (await game.client.call<Problem>('POST', '/v1/decisions', key, body)).body.code;
-  };
-  const { secret: liveSecret } = await game.client
-    .call<{ secret: string }>('POST', '/v1/user_token_secrets', game.keys.live.secret, {
-      overlap_s: 0,
-    })
-    .then(({ body }) => body);
-  const claims = encode(true).split('.')[1] ?? '';
-  const unsigned = Buffer.from('{"alg":"none"}').toString('base64url');
-  const expired = await signUserToken('player', secret, {
-    now: () => now() - 7_200_000,
-    adFree: true,
-  });
-  for (const token of [
-    `${header}.${claims}.${signature}`,
-    `${header}.${claims}.`,
-    `${header}.${claims}`,
-    `${unsigned}.${claims}.`,
-    `${unsigned}.${claims}.${signature}`,
-    await signUserToken('player', liveSecret, { now, adFree: true }),
-    await signUserToken('player', `${secret}x`, { now, adFree: true }),
-    expired,
-  ])
-    expect([token, await refused(game.client.publishable, { user_token: token })]).toEqual([
-      token,
-      'token_invalid',
-    ]);
-  for (const claim of [
-    { ad_free: true },
-    { ad_free_formats: ['interstitial'] },
-    { session: { age_s: 1, ad_free: true } },
-  ])
-    expect([claim, await refused(game.client.publishable, claim)]).toEqual([
-      claim,
-      'invalid_request',
-    ]);
 });

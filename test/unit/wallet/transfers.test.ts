@@ -113,7 +113,7 @@ test('what is confirmed after the sign-in follows', async () => {
   expect([requests.length, device.moved.length]).toEqual([2, 0]);
 });
 
-test.each(['conflict', 'player_unknown', 'identity_required'])(
+test.each(['conflict', 'player_unknown'])(
   'a transfer that is refused with %s is not repeated',
   async (code) => {
     const { answers, begin, clock, device, requests } = openPage({ ref: 'ann' });
@@ -122,6 +122,20 @@ test.each(['conflict', 'player_unknown', 'identity_required'])(
     await runPendingWork();
     await clock.advance(600_000);
     expect([requests.length, device.moved, clock.timers()]).toEqual([1, [], 0]);
+  },
+);
+
+test.each(['invalid_key', 'origin_not_allowed', 'identity_required', 'not_found'])(
+  'a transfer that is refused with %s is repeated, because the refusal may be lifted',
+  async (code) => {
+    const { answers, begin, clock, device, requests } = openPage({ ref: 'ann' });
+    answers.push(refused(code));
+    await begin();
+    await runPendingWork();
+    expect([requests.length, device.moved.length]).toEqual([1, 1]);
+    await clock.advance(60_000);
+    await runPendingWork();
+    expect([requests.length, device.moved, clock.timers()]).toEqual([2, [], 0]);
   },
 );
 
@@ -134,7 +148,9 @@ test('only the player who signed in gets the wallet, and only if the service can
   await unproven.begin();
   const child = openPage({ ref: 'ply_1' });
   await child.begin();
+  const otherGuest = openPage({ ref: 'ply_2' });
+  await otherGuest.begin();
   await runPendingWork();
-  for (const { device, requests, rewardsMoved } of [switched, unproven, child])
+  for (const { device, requests, rewardsMoved } of [switched, unproven, child, otherGuest])
     expect([device.guest, requests, rewardsMoved]).toEqual([guest, [], []]);
 });
