@@ -123,7 +123,10 @@ export interface Availability {
   reason?: Reason;
   /** The earliest time at which a request may succeed. */
   retryAt?: Date;
-  /** What the loaded ad earns, for a text such as “Watch an ad for 50 coins”. Absent until a rewarded ad is loaded. */
+  /**
+   * What the ad earns, for a text such as “Watch an ad for 50 coins”. Known as soon as a rewarded ad is loaded and, on a
+   * portal, from the start.
+   */
   reward?: Reward;
 }
 

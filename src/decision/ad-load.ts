@@ -1,5 +1,6 @@
 import type { AdLimit, AdLimits, Decision, PlayerSession } from '../../protocol/wire.ts';
 import { type Clock, startStopwatch } from '../platform/clock.ts';
+import { crc32 } from '../platform/key-format.ts';
 import { attempt } from '../platform/guard.ts';
 import type { PageLifecycle } from '../platform/page.ts';
 import { hasShape, parseJson, toJson } from '../transport/service-client.ts';
@@ -122,10 +123,6 @@ function findRuleWaitMs(rule: AdLimit, ads: readonly SeenAd[], ageMs: number): n
 const isFor = ({ formats, placements = [] }: AdLimit, placement: string, format: Format): boolean =>
   formats.includes(format) && (placements.length === 0 || placements.includes(placement));
 
-/** Tells players apart without storing their references. */
-const checksum = (text: string): number =>
-  Array.from(text).reduce((sum, letter) => (Math.imul(sum, 31) + letter.charCodeAt(0)) | 0, 0);
-
 /** Creates the {@link AdLoad}, and continues the session or starts a new one. */
 export function createAdLoad(deps: AdLoadDeps): AdLoad {
   const { clock, lifecycle, name } = deps;
@@ -211,7 +208,7 @@ export function createAdLoad(deps: AdLoadDeps): AdLoad {
   }
   /** Remembers the player, and returns how many the game has named within a day. */
   function countPlayers(userRef: string): number {
-    const player = checksum(userRef);
+    const player = crc32(userRef);
     const known = load().named + elapsedMs() < dayMs ? memory.players : [];
     if (!known.includes(player))
       save({

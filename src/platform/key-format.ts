@@ -1,7 +1,7 @@
 const keyPattern = /^(pk_(sandbox|live)_([0-9A-Za-z]{10})_[0-9A-Za-z]{20})([0-9A-Za-z]{6})$/;
 
-/** Computes the CRC-32 (IEEE 802.3, reflected) of ASCII text. */
-const crc32 = (text: string): number => {
+/** Computes a CRC-32 (IEEE 802.3, reflected) of ASCII text. Other text gets a checksum too, but no standard one. */
+export const crc32 = (text: string): number => {
   let crc = 0xffffffff;
   for (let index = 0; index < text.length; index++) {
     crc ^= text.charCodeAt(index);

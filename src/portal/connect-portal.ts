@@ -291,8 +291,8 @@ export function connectPortal(
     if (held) return { available: false, ...held };
     const resting = findRest('') ?? findRest(placement);
     if (resting) return { available: false, outcome: resting.outcome, retryAt: resting.retryAt };
-    // After a failure, the next call connects again.
     const reward = findReward(placement);
+    // After a failure, the next call connects again.
     return (ready ?? rests.has(''))
       ? { available: true, ...(has(reward, 'type') && { reward }) }
       : { available: false, outcome: 'not_ready' };

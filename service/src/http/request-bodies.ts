@@ -145,8 +145,8 @@ const hashSeed = randomInt(2 ** 31);
 
 /**
  * Measures a JSON text before it is parsed, in one pass: how deep it nests, how many different names its members have (it
- * stops after {@link maxNames}), how many values it separates by commas, and whether its escapes produce only text that the database can store. In valid UTF-8,
- * only escapes can produce other text.
+ * stops after {@link maxNames}), how many values it separates by commas, and whether its escapes produce only text that the
+ * database can store. In valid UTF-8, only escapes can produce other text.
  */
 export function scanJson(bytes: Buffer): {
   depth: number;
