@@ -5,7 +5,7 @@ import {
   readRejection,
   resolve,
   measureStall,
-  stallLimitMs,
+  maxStall,
   tags,
   createUrl,
   vast,
@@ -212,12 +212,15 @@ describe('parsing a document', () => {
         inline({ body: fill('a,', '<Category>', '</Category>').slice(0, 250_000) + '</Category>' }),
       ),
     ],
-  ])('blocks the event loop only briefly with 256 kB of %s', async (_what, document) => {
-    expect(document.length).toBeGreaterThan(150_000);
-    expect(await measureStall({ start: document })).toBeLessThan(stallLimitMs);
-  });
+  ])(
+    'blocks the event loop hardly longer than plain text with 256 kB of %s',
+    async (_what, document) => {
+      expect(document.length).toBeGreaterThan(150_000);
+      expect(await measureStall({ start: document })).toBeLessThan(maxStall);
+    },
+  );
 
-  test('blocks the event loop only briefly if many ads in a chain report errors', async () => {
+  test('blocks the event loop hardly longer than plain text if many ads in a chain report errors', async () => {
     const longErrors = tags(
       'Error',
       ...Array.from({ length: 5 }, () => `${createUrl('e')}?${'[ERRORCODE]'.repeat(700)}`),
@@ -229,6 +232,6 @@ describe('parsing a document', () => {
       c: vast(...Array.from({ length: 20 }, () => '<Ad/>')),
     };
     expect((await resolve(documents)).result.errors[0]?.urls).toHaveLength(10);
-    expect(await measureStall(documents)).toBeLessThan(stallLimitMs);
+    expect(await measureStall(documents)).toBeLessThan(maxStall);
   });
 });
