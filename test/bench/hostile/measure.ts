@@ -1,10 +1,6 @@
 import type { InProcessService } from '../../../service/test/in-process.ts';
 
-/** Everything that was printed, for the results page. */
-export const printed: string[] = [];
-
 export function print(text: string): void {
-  printed.push(text);
   process.stdout.write(`${text}\n`);
 }
 

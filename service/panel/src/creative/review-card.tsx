@@ -1,4 +1,4 @@
-import { Box, Button, MenuItem, TextField } from '@mui/material';
+import { Box, Button, LinearProgress, MenuItem, TextField } from '@mui/material';
 import type { Advertiser, AuditEntry, Creative, Source } from '@trueward/protocol/wire';
 import { useState } from 'react';
 import { useGetOne } from 'react-admin';
@@ -49,11 +49,24 @@ export function ReviewCard({
   creative: Shown<Creative>;
   canReview: boolean;
 }) {
-  const { data: history } = useRead<CursorPage<AuditEntry>>(
+  const { data: history, isPending: isHistoryPending } = useRead<CursorPage<AuditEntry>>(
     query('/v1/audit-entries', { target_id: creative.id, limit: 50 }),
   );
-  const { data: advertiser } = useGetOne<Advertiser>('advertisers', { id: creative.advertiser_id });
-  const { data: source } = useGetOne<Source>('sources', { id: creative.source_id });
+  const { data: advertiser, isPending: isAdvertiserPending } = useGetOne<Advertiser>(
+    'advertisers',
+    { id: creative.advertiser_id },
+  );
+  const { data: source, isPending: isSourcePending } = useGetOne<Source>('sources', {
+    id: creative.source_id,
+  });
+  // What is reviewed is shown as a whole: the buttons don't move under the pointer, and no previous version is missed.
+  if (isHistoryPending || isAdvertiserPending || isSourcePending) {
+    return (
+      <PanelCard title={creative.name}>
+        <LinearProgress aria-label="Loading" />
+      </PanelCard>
+    );
+  }
   const previousCreative = findPreviousVersion(history?.data ?? []);
   const { icons, media, origin_url: originUrl, review } = creative;
   // Preview the creative as a decision would return it, with the newest icon.
