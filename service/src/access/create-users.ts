@@ -9,6 +9,11 @@ import { createUserManager, type UserManager } from './user-manager.ts';
 import { createOneTimeCodes, type Passwords } from './credentials.ts';
 import { createOwnAccount, type OwnAccount } from './own-account.ts';
 import { createSessions, type Sessions } from './sessions.ts';
+import {
+  createSingleSignOn,
+  type SingleSignOn,
+  type SingleSignOnSettings,
+} from './single-sign-on.ts';
 import { createSignIn, type SignIn } from './sign-in.ts';
 
 interface Deps {
@@ -19,6 +24,7 @@ interface Deps {
   audit: AuditLog;
   passwords: Passwords;
   quotas: Quotas;
+  singleSignOn: SingleSignOnSettings | undefined;
 }
 
 /** The panel users, their credentials and sessions. */
@@ -28,6 +34,8 @@ export interface Users {
   links: Links;
   manager: UserManager;
   ownAccount: OwnAccount;
+  /** Undefined if users sign in with passwords only. */
+  singleSignOn: SingleSignOn | undefined;
 }
 
 export function createUsers({
@@ -38,6 +46,7 @@ export function createUsers({
   audit,
   passwords,
   quotas,
+  singleSignOn,
 }: Deps): Users {
   const sessions = createSessions(database, clock);
   const codes = createOneTimeCodes(box, clock);
@@ -48,5 +57,6 @@ export function createUsers({
     signIn: createSignIn({ database, clock, codes, sessions, passwords }),
     manager: createUserManager({ clock, makeId, audit, quotas, links, sessions }),
     ownAccount: createOwnAccount({ database, audit, codes, sessions, passwords }),
+    singleSignOn: singleSignOn && createSingleSignOn(singleSignOn),
   };
 }

@@ -16,7 +16,7 @@ export interface Session {
   user: User;
   accountName: string;
   csrfToken: string;
-  /** When the user last entered the password. */
+  /** When the user last entered the password, here or at the OpenID provider. */
   confirmedAtMs: number;
   /** When the session expires if there are no further requests. */
   expiresAtMs: number;
@@ -26,8 +26,16 @@ export interface Session {
 
 /** Manages sessions. Each session has a random token in a cookie. Only the token's hash is stored. */
 export interface Sessions {
-  /** Starts a session and returns its token. */
-  begin(queries: Queries, user: Pick<User, 'accountId' | 'id'>): Promise<string>;
+  /**
+   * Starts a session and returns its token.
+   *
+   * @param confirmedAtMs when the user entered credentials; default: now
+   */
+  begin(
+    queries: Queries,
+    user: Pick<User, 'accountId' | 'id'>,
+    confirmedAtMs?: number,
+  ): Promise<string>;
   /**
    * Finds an active session. Resolves to undefined if there is none.
    *
@@ -63,7 +71,7 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
     return row;
   };
   return {
-    async begin(queries, { accountId, id }) {
+    async begin(queries, { accountId, id }, confirmedAtMs) {
       const token = createToken(accountId);
       const nowMs = clock.nowMs();
       await queries.query(
@@ -72,8 +80,15 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
         [accountId, new Date(nowMs), id, maxSessions - 1],
       );
       await queries.query(
-        'INSERT INTO sessions (account_id, hash, user_id, seen_at, expires_at, confirmed_at) VALUES ($1, $2, $3, $4, $5, $4)',
-        [accountId, hashToken(token), id, new Date(nowMs), new Date(nowMs + maxLifetimeMs)],
+        'INSERT INTO sessions (account_id, hash, user_id, seen_at, expires_at, confirmed_at) VALUES ($1, $2, $3, $4, $5, $6)',
+        [
+          accountId,
+          hashToken(token),
+          id,
+          new Date(nowMs),
+          new Date(nowMs + maxLifetimeMs),
+          new Date(confirmedAtMs ?? nowMs),
+        ],
       );
       return token;
     },

@@ -3,6 +3,7 @@ import type { Database, Queries } from '../store/database.ts';
 import { type Attempt, createLockout } from './lockout.ts';
 import type { OneTimeCodes, Passwords } from './credentials.ts';
 import type { Sessions } from './sessions.ts';
+import type { ProvenIdentity } from './single-sign-on.ts';
 import { findUsersByEmail, normalizeEmail, type User } from './user.ts';
 
 interface Deps {
@@ -17,7 +18,7 @@ interface Deps {
 export type SignInResult =
   | { sessionToken: string }
   | { failure: 'sign_in_failed' | 'code_required' }
-  /** The password opens several accounts, and the credentials don't name one of them. */
+  /** The password or the address opens several accounts, and the request doesn't name one of them. */
   | { failure: 'account_required'; accountIds: string[] }
   | { failure: 'locked'; waitS: number };
 
@@ -37,6 +38,15 @@ export interface SignIn {
    */
   beginByLink(user: User, ip: string): Promise<string>;
   /**
+   * Starts a session for a user whose e-mail address the OpenID provider has proven. The provider's second factor takes the
+   * place of one-time codes.
+   *
+   * @param identity `account`: the id of the account, needed only if the address is known in several
+   */
+  bySingleSignOn(
+    identity: ProvenIdentity & { account?: string; ip: string },
+  ): Promise<SignInResult>;
+  /**
    * Verifies a signed-in user's password, and the one-time code if the user has codes and `requiresCode` is set. Failures
    * count as failed sign-ins.
    */
@@ -49,13 +59,13 @@ export interface SignIn {
 
 export function createSignIn({ database, clock, codes, sessions, passwords }: Deps): SignIn {
   const lockout = createLockout(database, clock);
-  const begin = async (queries: Queries, user: User): Promise<string> => {
+  const begin = async (queries: Queries, user: User, confirmedAtMs?: number): Promise<string> => {
     await queries.query('UPDATE users SET last_sign_in_at = $3 WHERE account_id = $1 AND id = $2', [
       user.accountId,
       user.id,
       new Date(clock.nowMs()),
     ]);
-    return sessions.begin(queries, user);
+    return sessions.begin(queries, user, confirmedAtMs);
   };
   /** Verifies credentials, subject to the limits on failed attempts. */
   const verifyLimited = async (
@@ -75,6 +85,22 @@ export function createSignIn({ database, clock, codes, sessions, passwords }: De
     async beginByLink(user, ip) {
       await lockout.remember({ email: user.email, ip });
       return database.transaction((queries) => begin(queries, user));
+    },
+    async bySingleSignOn({ email: provenEmail, authenticatedAtMs = 0, account, ip }) {
+      const email = normalizeEmail(provenEmail);
+      const users = (await findUsersByEmail(database, email)).filter(
+        ({ accountId }) => account === undefined || accountId === account,
+      );
+      const [user] = users;
+      if (!user) return { failure: 'sign_in_failed' };
+      if (users.length > 1)
+        return { failure: 'account_required', accountIds: users.map(({ accountId }) => accountId) };
+      await lockout.remember({ email, ip });
+      // A provider that doesn't tell when credentials were entered confirms nothing.
+      const confirmedAtMs = Math.min(authenticatedAtMs, clock.nowMs());
+      return {
+        sessionToken: await database.transaction((queries) => begin(queries, user, confirmedAtMs)),
+      };
     },
     async byPassword({ password, code, account, ip, email: enteredEmail }) {
       const email = normalizeEmail(enteredEmail);

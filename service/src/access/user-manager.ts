@@ -12,6 +12,7 @@ import {
   type User,
   countUsers,
   deleteUser,
+  hasAccepted,
   insertUser,
   lockUser,
   updateUser,
@@ -68,7 +69,7 @@ export function createUserManager({
   };
   /** @throws DomainError when the user is the last owner, because only an owner can make another user an owner. */
   const rejectLastOwner = async ({ queries, scope }: Operation, user: User): Promise<void> => {
-    const isActiveOwner = user.role === 'owner' && user.password !== null;
+    const isActiveOwner = user.role === 'owner' && hasAccepted(user);
     if (isActiveOwner && (await countUsers(queries, scope.accountId, 'owner')) <= 1)
       throw new DomainError(
         'conflict',

@@ -11,7 +11,7 @@ export interface User {
   email: string;
   name: string;
   role: Role;
-  /** The password hash. Null until the user has accepted the invitation. */
+  /** The password hash. Null until the user has set a password, which single sign-on doesn't need. */
   password: string | null;
   /** The encrypted secret for one-time codes. */
   codesSecret: string | null;
@@ -22,6 +22,10 @@ export interface User {
   lastSignInAtMs: number | null;
 }
 
+/** Whether a user has accepted the invitation, with a password or by single sign-on. */
+export const hasAccepted = (user: User): boolean =>
+  user.password !== null || user.lastSignInAtMs !== null;
+
 /** Describes a user for the panel. */
 export const describeUser = (user: User) => ({
   id: user.id,
@@ -29,7 +33,7 @@ export const describeUser = (user: User) => ({
   name: user.name,
   role: user.role,
   code_enabled: user.codesActive,
-  invited: user.password === null,
+  invited: !hasAccepted(user),
   created_at: formatInstant(user.createdAtMs),
   ...(user.lastSignInAtMs === null ? {} : { last_sign_in_at: formatInstant(user.lastSignInAtMs) }),
 });
@@ -196,7 +200,7 @@ export async function deleteUser(queries: Queries, { accountId, id, email }: Use
 /** Returns the number of users with a role, excluding users who haven't accepted their invitation. */
 export async function countUsers(queries: Queries, accountId: string, role: Role): Promise<number> {
   const [row] = await queries.query<{ count: number }>(
-    'SELECT count(*)::bigint AS count FROM users WHERE account_id = $1 AND role = $2 AND password IS NOT NULL',
+    'SELECT count(*)::bigint AS count FROM users WHERE account_id = $1 AND role = $2 AND (password IS NOT NULL OR last_sign_in_at IS NOT NULL)',
     [accountId, role],
   );
   return row?.count ?? 0;

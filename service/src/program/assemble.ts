@@ -127,7 +127,7 @@ async function wire(
   });
   const audit = createAuditLog(clock, makeId);
   const changeDeps = { clock, makeId, audit, quotas: createQuotas(config.quotas, clock) };
-  const { development } = config;
+  const { development, singleSignOn } = config;
   const checkSource = createCheckSource(development);
   const managerDeps = { ...changeDeps, resources, writeEvents, retentionMs, checkSource };
   const resourceManager = createResourceManager(managerDeps);
@@ -217,7 +217,7 @@ async function wire(
   const rateLimitDeps = { database, box, clock, log, processId };
   const rateLimits = started.add(await openRateLimits(config.rateLimits, rateLimitDeps));
   const ceiling = config.rateLimits?.keyCeiling;
-  const users = createUsers({ ...changeDeps, database, box, passwords });
+  const users = createUsers({ ...changeDeps, database, box, passwords, singleSignOn });
   const keyUse = started.add(startKeyUsage(database, clock, log));
   addStateMetrics(metrics.registry, {
     database,

@@ -1,11 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type {
-  AdRule,
-  AdRuleRequest,
-  Decision,
-  PlayerSession,
-  Problem,
-} from '@trueward/protocol/wire';
+import type { AdRule, AdRuleRequest, PlayerSession, Problem } from '@trueward/protocol/wire';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { firstIdAt } from '../../src/platform/ids.ts';
 import { type FilledDecision, type Game, startGame } from './reward-game.ts';

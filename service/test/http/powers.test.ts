@@ -129,7 +129,14 @@ const table: Record<string, Rule> = {
 };
 
 /** Routes that need no credentials: what they receive is one, such as a password or a link. */
-const open = ['POST /panel/api/session', 'GET /panel/api/setup', 'POST /panel/api/setup'];
+const open = [
+  'POST /panel/api/session',
+  'GET /panel/api/setup',
+  'POST /panel/api/setup',
+  'GET /panel/api/single-sign-on',
+  'GET /panel/api/single-sign-on/start',
+  'GET /panel/api/single-sign-on/callback',
+];
 
 type Response = { status: number; body: Problem | undefined };
 

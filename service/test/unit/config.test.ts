@@ -92,6 +92,11 @@ test('quotas name what they limit', () => {
 });
 
 test.each([
+  ['OIDC_ISSUER', 'http://id.example', 'expected an https URL'],
+  ['OIDC_ISSUER', 'https://user:s3cret@id.example', 'expected an https URL'],
+  ['OIDC_ISSUER', 'https://id.example', 'OIDC_CLIENT_ID is missing'],
+  ['OIDC_CLIENT_SECRET', 'secret', 'OIDC_ISSUER is missing'],
+  ['OIDC_EMAIL', 'none', 'expected verified or any'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4317', 'OTEL_EXPORTER_OTLP_ENDPOINT is "…"; expected'],
   ['OTEL_EXPORTER_OTLP_HEADERS', 'Bearer secret', 'OTEL_EXPORTER_OTLP_HEADERS is "…"; expected'],
   ['OTEL_EXPORTER_OTLP_HEADERS', 'a=%zz', 'OTEL_EXPORTER_OTLP_HEADERS is "…"; expected'],

@@ -40,12 +40,15 @@ export interface PanelSite {
 
 const media = fileURLToPath(new URL('../../../demo/creatives/dist', import.meta.url));
 
-/** @param options.createOwner Whether to create the first owner. Default: true. */
+/**
+ * @param options.createOwner Whether to create the first owner. Default: true.
+ * @param options.env Further settings of the service.
+ */
 export async function startPanelSite(
   browser: Browser,
-  { createOwner = true } = {},
+  { createOwner = true, env = {} }: { createOwner?: boolean; env?: Record<string, string> } = {},
 ): Promise<PanelSite> {
-  const testService = await startInProcess({ TRUEWARD_MEDIA_DIR: media });
+  const testService = await startInProcess({ TRUEWARD_MEDIA_DIR: media, ...env });
   const { url } = testService;
   const setupToken = (await testService.service.users.links.makeForFirstOwner()) ?? '';
   const owner = createPanelClient(url);

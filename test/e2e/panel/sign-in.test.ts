@@ -3,13 +3,27 @@ import { expect, inject } from 'vitest';
 import { codeAt } from '../../../service/test/http/authenticator.ts';
 import { password } from '../../../service/test/http/panel-client.ts';
 import { type PanelSite, startPanelSite } from './panel-site.ts';
+import { type OpenIdProvider, startOpenIdProvider } from '../../../service/test/openid-provider.ts';
 import { it as test } from '../worker.ts';
 
+let provider: OpenIdProvider;
 let site: PanelSite;
 test.beforeAll(async ({ browser }) => {
-  site = await startPanelSite(browser, { createOwner: false });
+  provider = await startOpenIdProvider();
+  site = await startPanelSite(browser, {
+    createOwner: false,
+    env: {
+      OIDC_ISSUER: provider.issuer,
+      OIDC_CLIENT_ID: provider.clientId,
+      OIDC_CLIENT_SECRET: provider.clientSecret,
+      OIDC_NAME: 'Studio ID',
+    },
+  });
 });
-test.afterAll(() => site.stop());
+test.afterAll(async () => {
+  await site.stop();
+  provider.stop();
+});
 
 const signIn = async (page: Page, email: string, secret: string) => {
   await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
@@ -75,6 +89,34 @@ test('the first owner sets up an account and signs in with a one-time code', asy
   await switchToLiveAndBack(page);
   await inviteUser(page);
 });
+
+test.runIf(inject('full'))(
+  'a user without a password signs in with the OpenID provider',
+  async () => {
+    provider.person = { email: 'nobody@example.com', isVerified: true };
+    const page = await site.open('/placements', { as: 'nobody' });
+    await page.getByRole('link', { name: 'Sign in with Studio ID' }).click();
+    await page.getByText('Nobody here has the e-mail address').waitFor();
+    provider.person = { email: 'ada@example.com', isVerified: true };
+    await page.getByRole('link', { name: 'Sign in with Studio ID' }).click();
+    await page.getByRole('heading', { name: 'Placements', level: 1 }).waitFor();
+    // The provider didn't tell when the user entered credentials there.
+    await page.goto(`${site.url}/panel/#/users/create`);
+    const invite = async () => {
+      await page.getByRole('textbox', { name: 'E-mail' }).fill('linus@example.com');
+      await page.getByRole('textbox', { name: 'Name' }).fill('Linus');
+      await page.getByRole('combobox', { name: 'Role' }).click();
+      await page.getByRole('option', { name: 'Viewer' }).click();
+      await page.getByRole('button', { name: 'Create invitation' }).click();
+    };
+    await invite();
+    await page.getByRole('link', { name: /Use Studio ID instead/ }).click();
+    await page.getByRole('textbox', { name: 'E-mail' }).waitFor();
+    expect(page.url()).toBe(`${site.url}/panel/#/users/create`);
+    await invite();
+    await page.getByRole('dialog', { name: 'Invitation link' }).waitFor();
+  },
+);
 
 test('after too many failed sign-ins, the form shows how many seconds to wait', async () => {
   const page = await site.open('/', { as: 'nobody' });

@@ -3,6 +3,7 @@ import { useEffect, useState, useSyncExternalStore } from 'react';
 import { readMessage } from '../api/problem.ts';
 import { FormDialog } from '../common/dialogs.tsx';
 import type { Session } from './session.ts';
+import { ProviderConfirmation } from './single-sign-on.tsx';
 
 /** Prompts for the password before a dangerous change, which then continues. */
 export function ConfirmationDialog({ session }: { session: Session }) {
@@ -48,6 +49,7 @@ function EnterPassword({ session }: { session: Session }) {
           onChange={({ target }) => setCode(target.value)}
         />
       )}
+      <ProviderConfirmation />
     </FormDialog>
   );
 }

@@ -2,6 +2,7 @@ import { Dialog, DialogContent, DialogContentText, DialogTitle } from '@mui/mate
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { Credentials, Session, SessionInfo } from './session.ts';
+import { ProviderConfirmation } from './single-sign-on.tsx';
 import { SignInForm } from './sign-in.tsx';
 
 /** Prompts the user to sign in again in a dialog over the current page, so that no input is lost. */
@@ -32,6 +33,7 @@ function SignInAgain({ session }: { session: Session }) {
           Sign in to continue where you left off. Your input is still here. If you were saving, save
           again.
         </DialogContentText>
+        <ProviderConfirmation />
         {endedSession && <SignInForm email={endedSession.user.email} onSignIn={signIn} />}
       </DialogContent>
     </Dialog>

@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { Form, Notification, PasswordInput, required, TextInput, useLogin } from 'react-admin';
 import { readCode, readMessage, readRetryAfter } from '../api/problem.ts';
 import type { Credentials } from './session.ts';
+import { ProviderSignIn } from './single-sign-on.tsx';
 
 interface FormProps {
   /** The e-mail address of the user whose session has ended. If undefined, any user can sign in. */
@@ -116,6 +117,7 @@ export function SignInPage() {
   const login = useLogin();
   return (
     <SignedOutPage title="Sign in">
+      <ProviderSignIn />
       <SignInForm onSignIn={login} />
       <Notification />
     </SignedOutPage>

@@ -33,7 +33,7 @@ interface OpenSession extends Session {
 
 interface Deps {
   sessions: Sessions;
-  cookie: SessionCookie;
+  cookie: BrowserCookie;
   limiter: RateLimiter;
   clock: Clock;
   /** The service's public URL. */
@@ -180,24 +180,29 @@ function readEnvironment(request: FastifyRequest): Environment {
   );
 }
 
-/** The cookie that contains the session token. */
-export interface SessionCookie {
+/** A cookie of the panel. */
+export interface BrowserCookie {
   read(request: FastifyRequest): string | undefined;
-  set(reply: FastifyReply, token: string, expiresAtMs: number): void;
+  set(reply: FastifyReply, value: string, expiresAtMs: number): void;
   clear(reply: FastifyReply): void;
 }
 
 /**
- * Creates a cookie that scripts cannot read and that is not sent with cross-site requests. Over HTTPS, the cookie name
+ * Creates a cookie that scripts cannot read and that is not sent with cross-site requests, except for navigations if it is
+ * `Lax`. Over HTTPS, the cookie name
  * starts with `__Host-`. Browsers reject such a cookie if a subdomain or a plain HTTP response sets it (RFC 6265bis,
  * 4.1.3.2).
  *
  * @param publicUrl returns the service's public URL
  */
-export function createSessionCookie(publicUrl: () => string): SessionCookie {
+export function createCookie(
+  publicUrl: () => string,
+  plainName: string,
+  sameSite: 'Strict' | 'Lax',
+): BrowserCookie {
   const isSecure = () => publicUrl().startsWith('https:');
-  const name = () => `${isSecure() ? '__Host-' : ''}trueward_session`;
-  const attributes = () => `Path=/; HttpOnly; SameSite=Strict${isSecure() ? '; Secure' : ''}`;
+  const name = () => `${isSecure() ? '__Host-' : ''}${plainName}`;
+  const attributes = () => `Path=/; HttpOnly; SameSite=${sameSite}${isSecure() ? '; Secure' : ''}`;
   return {
     read(request) {
       const prefix = `${name()}=`;
@@ -207,15 +212,19 @@ export function createSessionCookie(publicUrl: () => string): SessionCookie {
         .find((pair) => pair.startsWith(prefix))
         ?.slice(prefix.length);
     },
-    set(reply, token, expiresAtMs) {
+    set(reply, value, expiresAtMs) {
       const expires = new Date(expiresAtMs).toUTCString();
-      void reply.header('set-cookie', `${name()}=${token}; ${attributes()}; Expires=${expires}`);
+      void reply.header('set-cookie', `${name()}=${value}; ${attributes()}; Expires=${expires}`);
     },
     clear(reply) {
       void reply.header('set-cookie', `${name()}=; ${attributes()}; Max-Age=0`);
     },
   };
 }
+
+/** Creates the cookie that contains the session token. */
+export const createSessionCookie = (publicUrl: () => string): BrowserCookie =>
+  createCookie(publicUrl, 'trueward_session', 'Strict');
 
 /**
  * Rejects cross-origin requests, to which a browser may attach the user's cookie. Accepts an `Origin` header that

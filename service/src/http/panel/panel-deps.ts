@@ -12,7 +12,7 @@ import type { Database } from '../../store/database.ts';
 import type { Users } from '../../access/create-users.ts';
 import type { EventBodies } from '../../webhook/event-writer.ts';
 import type { WalletService } from '../../wallet/wallet-service.ts';
-import type { SessionCookie } from '../authentication/session-access.ts';
+import type { BrowserCookie } from '../authentication/session-access.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
 import type { RunOperation } from '../operations.ts';
 
@@ -24,7 +24,7 @@ export interface PanelDeps {
   mediaStore: MediaStore;
   uploads: Uploads;
   probeMedia: ProbeThread['probe'];
-  cookie: SessionCookie;
+  cookie: BrowserCookie;
   limiter: RateLimiter;
   runOperation: RunOperation;
   eventBodies: EventBodies;

@@ -6,6 +6,7 @@ import { addMediaUpload } from './media-upload.ts';
 import type { PanelDeps } from './panel-deps.ts';
 import { addResourceLists } from './resource-lists.ts';
 import { addAccountRoutes, addSessionRoutes, addSetupRoutes } from './sign-in.ts';
+import { addSingleSignOn } from './single-sign-on.ts';
 import { addSourceRoutes } from './sources.ts';
 import { addUserRoutes } from './users.ts';
 
@@ -20,6 +21,7 @@ export async function addPanel(
   await app.register(async (api) => {
     addSessionCheck(api, sessions);
     addSessionRoutes(api, deps);
+    addSingleSignOn(api, deps);
     addSetupRoutes(api, deps);
     addUserRoutes(api, deps);
     addAccountRoutes(api, deps);

@@ -79,7 +79,7 @@ function createSignInProblem(
  * Applies the rate limit and the origin check on routes without a session. Must be called before the body is read,
  * because anyone can send one.
  */
-function checkUnauthenticated(
+export function checkUnauthenticated(
   { limiter, publicUrl }: PanelDeps,
   request: FastifyRequest,
   reply: FastifyReply,

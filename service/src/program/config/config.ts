@@ -5,6 +5,7 @@ import type { RateLimits } from '../../http/limits/rate-limits.ts';
 import type { Rate } from '../../http/limits/token-buckets.ts';
 import type { S3Bucket } from '../../media/media-store.ts';
 import type { DatabaseConfig } from '../../store/open-database.ts';
+import type { SingleSignOnSettings } from '../../access/single-sign-on.ts';
 import { parseQuotaLimits, type QuotaLimits } from '../../platform/quota-limits.ts';
 import { parseHeaders, type SamplerName, type TraceSettings } from '../../trace/tracing.ts';
 import type { Retention } from '../../history/delete-old-rows.ts';
@@ -54,6 +55,8 @@ export interface Config extends DatabaseConfig {
   rateLimits?: RateLimits;
   /** The bearer token for `/metrics`; if absent, only this machine may read the metrics. */
   metricsToken?: string;
+  /** If absent, panel users sign in with passwords only. */
+  singleSignOn?: SingleSignOnSettings;
   /** If absent, tracing is off. */
   traces?: TraceSettings;
   logLevel: string;
@@ -112,6 +115,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     ...(getText('RATE_LIMITS') === 'off' ? {} : { rateLimits: readRateLimits(getText) }),
     quotas: parseQuotaLimits(getText('ACCOUNT_QUOTAS')) ?? {},
     ...(metricsToken === undefined ? {} : { metricsToken }),
+    ...readSingleSignOn(values),
     ...readTraces(values),
     logLevel: getText('LOG_LEVEL'),
   };
@@ -148,6 +152,29 @@ function readRetention(values: ReadonlyMap<SettingName, string | undefined>): Re
     decisionsMs: readDaysAsMs('RETENTION_DAYS'),
     auditMs: readDaysAsMs('AUDIT_RETENTION_DAYS'),
     archiveDirectory: directory === undefined ? undefined : resolve(directory),
+  };
+}
+
+/** @throws ConfigError when only a part of the required settings is set. */
+function readSingleSignOn(values: ReadonlyMap<SettingName, string | undefined>): {
+  singleSignOn?: SingleSignOnSettings;
+} {
+  const issuer = values.get('OIDC_ISSUER');
+  const clientId = values.get('OIDC_CLIENT_ID');
+  const clientSecret = values.get('OIDC_CLIENT_SECRET');
+  if (issuer === undefined && clientId === undefined && clientSecret === undefined) return {};
+  if (issuer === undefined || clientId === undefined)
+    throw new ConfigError([
+      `Single sign-on requires OIDC_ISSUER and OIDC_CLIENT_ID; ${issuer === undefined ? 'OIDC_ISSUER' : 'OIDC_CLIENT_ID'} is missing. Set both, or neither and no OIDC_CLIENT_SECRET.`,
+    ]);
+  return {
+    singleSignOn: {
+      issuer,
+      clientId,
+      clientSecret,
+      name: values.get('OIDC_NAME') ?? '',
+      assumesVerifiedEmail: values.get('OIDC_EMAIL') === 'any',
+    },
   };
 }
 

@@ -22,6 +22,12 @@ export const hasProtocol =
 export const isPublicUrl = (text: string): boolean =>
   hasProtocol('http:', 'https:')(text) && new URL(text).username + new URL(text).password === '';
 
+/** Whether the text is the URL of an OpenID provider. Its answers are only trusted over TLS, or from this machine. */
+export const isProvider = (text: string): boolean =>
+  isPublicUrl(text) &&
+  (hasProtocol('https:')(text) ||
+    /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(new URL(text).hostname));
+
 export const acceptAny = (): boolean => true;
 
 export const oneOf = (...allowed: string[]): Pick<Setting, 'expected' | 'isValid'> => ({

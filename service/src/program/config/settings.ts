@@ -1,74 +1,20 @@
 import { listHostUrls } from '../../platform/list-host-urls.ts';
 import { quotaSetting } from '../../platform/quota-limits.ts';
 import { parseHeaders, samplerNames } from '../../trace/tracing.ts';
+import { limitSettings } from './limit-settings.ts';
 import {
   acceptAny,
   daysOrForever,
   hasProtocol,
   isNetwork,
+  isProvider,
   isPublicUrl,
   oneOf,
-  rateFormat,
   wholeNumber,
   type Setting,
 } from './setting-formats.ts';
 
 export type { Setting };
-
-/** Rate limits. */
-const limitSettings = {
-  RATE_LIMITS: {
-    description: 'off disables every rate limit below',
-    ...oneOf('on', 'off'),
-    fallback: 'on',
-  },
-  RATE_LIMIT_KEY_LIVE: {
-    description: 'requests per second and burst for a live key without a limit of its own',
-    ...rateFormat,
-    fallback: '2000/4000',
-  },
-  RATE_LIMIT_KEY_SANDBOX: {
-    description: 'requests per second and burst for a sandbox key without a limit of its own',
-    ...rateFormat,
-    fallback: '500/1000',
-  },
-  RATE_LIMIT_KEY_CEILING: {
-    description: 'the highest limit that can be set for a single key',
-    ...rateFormat,
-    fallback: '10000/20000',
-  },
-  RATE_LIMIT_ADDRESS: {
-    description: 'requests with publishable keys per IPv4 address or IPv6 /64',
-    ...rateFormat,
-    fallback: '100/500',
-  },
-  RATE_LIMIT_USER_LIVE: {
-    description: 'decisions per user in the live environment',
-    ...rateFormat,
-    fallback: '2/60',
-  },
-  RATE_LIMIT_USER_SANDBOX: {
-    description: 'decisions per user in the sandbox',
-    ...rateFormat,
-    fallback: '2/60',
-  },
-  RATE_LIMIT_GUESTS: {
-    description: 'new guest players per hour and per IPv4 address or IPv6 /64',
-    ...wholeNumber(1, 1_000_000),
-    fallback: '30',
-  },
-  WAITS_PER_KEY: {
-    description: 'concurrent long-polling requests (wait_s) per key and process',
-    ...wholeNumber(1, 10_000),
-    fallback: '5000',
-  },
-  WAITS_PER_ADDRESS: {
-    description:
-      'concurrent long-polling requests with publishable keys, per process and IPv4 address or IPv6 /64',
-    ...wholeNumber(1, 10_000),
-    fallback: '100',
-  },
-} as const satisfies Record<string, Setting>;
 
 /** All settings, in the order in which the help lists them. */
 export const settings = {
@@ -237,6 +183,34 @@ export const settings = {
       '1: the parent process controls the service’s clock; for tests, with TRUEWARD_DEVELOPMENT=1',
     ...oneOf('0', '1'),
     fallback: '0',
+  },
+  OIDC_ISSUER: {
+    description: 'an OpenID provider at which panel users can sign in; unset: passwords only',
+    expected: 'an https URL, or an http URL of this machine',
+    isValid: isProvider,
+  },
+  OIDC_CLIENT_ID: {
+    description: 'the service’s client id at that provider',
+    expected: 'a client id',
+    isValid: acceptAny,
+  },
+  OIDC_CLIENT_SECRET: {
+    description: 'the service’s client secret at that provider; unset: it is a public client',
+    expected: 'a secret',
+    isValid: acceptAny,
+    secret: true,
+  },
+  OIDC_NAME: {
+    description: 'the provider’s name on the sign-in page',
+    expected: 'a name',
+    isValid: acceptAny,
+    fallback: 'single sign-on',
+  },
+  OIDC_EMAIL: {
+    description:
+      'verified requires the claim email_verified; any trusts every e-mail address that the provider sends',
+    ...oneOf('verified', 'any'),
+    fallback: 'verified',
   },
   ...limitSettings,
   ACCOUNT_QUOTAS: quotaSetting,

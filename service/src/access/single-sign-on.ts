@@ -1,0 +1,148 @@
+import * as oidc from 'openid-client';
+
+/** How panel users sign in at the operator's OpenID provider. */
+export interface SingleSignOnSettings {
+  issuer: string;
+  clientId: string;
+  /** If undefined, the provider knows the service as a public client, and PKCE alone protects the code. */
+  clientSecret: string | undefined;
+  /** The provider's name on the sign-in page. */
+  name: string;
+  /** Whether e-mail addresses are trusted without the claim `email_verified`, which some providers don't send. */
+  assumesVerifiedEmail: boolean;
+}
+
+/** What the browser keeps while its user is at the provider. */
+export interface PendingSignIn {
+  state: string;
+  nonce: string;
+  verifier: string;
+}
+
+/** Who signed in at the provider. */
+export interface ProvenIdentity {
+  email: string;
+  /** When the person last entered credentials at the provider; undefined if the provider doesn't tell. */
+  authenticatedAtMs: number | undefined;
+}
+
+export interface SingleSignOn {
+  name: string;
+  /**
+   * Prepares a sign-in. Returns the provider's URL, and what the browser must keep.
+   *
+   * @param options `isFresh`: whether the provider must ask for credentials even if it still has a session
+   */
+  begin(options: {
+    redirectUrl: string;
+    isFresh: boolean;
+  }): Promise<{ url: URL; pending: PendingSignIn }>;
+  /**
+   * Redeems the code with which the provider sent the browser back.
+   *
+   * @param returnedUrl the URL to which the browser was sent back
+   * @throws SingleSignOnError
+   */
+  finish(returnedUrl: URL, pending: PendingSignIn): Promise<ProvenIdentity>;
+}
+
+/** Why a sign-in at the provider failed: the person gave up, the provider names no verified address, or it is broken. */
+export class SingleSignOnError extends Error {
+  override name = 'SingleSignOnError';
+  readonly reason: 'cancelled' | 'unverified_email' | 'provider_failed';
+  constructor(reason: SingleSignOnError['reason'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
+
+/** How long the provider may take to answer a request. */
+const timeoutS = 10;
+/** How far the provider's clock may differ. */
+const clockToleranceS = 30;
+const loopback = /^(?:localhost|127\.0\.0\.1|\[::1\])$/;
+
+/** Uses an OpenID provider: authorization code flow with PKCE, state and nonce. */
+export function createSingleSignOn(settings: SingleSignOnSettings): SingleSignOn {
+  const issuer = new URL(settings.issuer);
+  let configuration: Promise<oidc.Configuration> | undefined;
+  /** Reads the provider's endpoints once. If that fails, the next sign-in tries again. */
+  const configure = (): Promise<oidc.Configuration> => {
+    if (configuration) return configuration;
+    const reading = oidc.discovery(
+      issuer,
+      settings.clientId,
+      { [oidc.clockTolerance]: clockToleranceS },
+      settings.clientSecret === undefined
+        ? oidc.None()
+        : oidc.ClientSecretPost(settings.clientSecret),
+      {
+        timeout: timeoutS,
+        ...(loopback.test(issuer.hostname) ? { execute: [oidc.allowInsecureRequests] } : {}),
+      },
+    );
+    configuration = reading;
+    reading.catch(() => (configuration = undefined));
+    return reading;
+  };
+  return {
+    name: settings.name,
+    async begin({ redirectUrl, isFresh }) {
+      const provider = await configure().catch(rejectProvider);
+      const pending = {
+        state: oidc.randomState(),
+        nonce: oidc.randomNonce(),
+        verifier: oidc.randomPKCECodeVerifier(),
+      };
+      const url = oidc.buildAuthorizationUrl(provider, {
+        redirect_uri: redirectUrl,
+        scope: 'openid email',
+        state: pending.state,
+        nonce: pending.nonce,
+        code_challenge: await oidc.calculatePKCECodeChallenge(pending.verifier),
+        code_challenge_method: 'S256',
+        // `max_age` also makes the provider tell when the person entered credentials.
+        ...(isFresh ? { prompt: 'login', max_age: '0' } : {}),
+      });
+      return { url, pending };
+    },
+    async finish(returnedUrl, { state, nonce, verifier }) {
+      const provider = await configure().catch(rejectProvider);
+      const tokens = await oidc
+        .authorizationCodeGrant(provider, returnedUrl, {
+          pkceCodeVerifier: verifier,
+          expectedState: state,
+          expectedNonce: nonce,
+          idTokenExpected: true,
+        })
+        .catch(rejectProvider);
+      const claims = tokens.claims();
+      if (!claims) throw new SingleSignOnError('provider_failed', 'There is no ID token.');
+      const { email, email_verified: isVerified } =
+        claims['email'] === undefined
+          ? await oidc
+              .fetchUserInfo(provider, tokens.access_token, claims.sub)
+              .catch(rejectProvider)
+          : claims;
+      const isTrusted =
+        isVerified === true || (isVerified === undefined && settings.assumesVerifiedEmail);
+      if (typeof email !== 'string' || !isTrusted)
+        throw new SingleSignOnError(
+          'unverified_email',
+          `The provider sent ${typeof email === 'string' ? 'an e-mail address' : 'no e-mail address'} with email_verified ${String(isVerified)}.`,
+        );
+      return {
+        email,
+        authenticatedAtMs: claims.auth_time === undefined ? undefined : claims.auth_time * 1_000,
+      };
+    },
+  };
+}
+
+function rejectProvider(error: unknown): never {
+  const isDenied =
+    error instanceof oidc.AuthorizationResponseError && error.error === 'access_denied';
+  throw new SingleSignOnError(isDenied ? 'cancelled' : 'provider_failed', String(error), {
+    cause: error,
+  });
+}
