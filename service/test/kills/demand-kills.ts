@@ -4,15 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdEvent, Decision, EventBatchResult, Report } from '@trueward/protocol/wire';
-import getPort from 'get-port';
 import { Agent } from 'undici';
 import { createDemand } from '../demo-demand.ts';
 import type { Database } from '../../src/store/database.ts';
-import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
-import { openPostgres } from '../../src/store/postgres.ts';
 import { send } from '../faults/send.ts';
-import { type RunningService, startService } from '../start-service.ts';
 import { type Advertiser, domain, mediaMs, trackedEvents, startAdvertiser } from './advertiser.ts';
+import { openKillStore, type Processes, startProcesses } from './processes.ts';
 
 interface DemandKillOptions {
   /**
@@ -60,7 +57,9 @@ export async function runDemandKills(options: DemandKillOptions): Promise<Demand
   const { impressions, databaseUrl, onProgress = () => undefined } = options;
   const dataDir = mkdtempSync(join(tmpdir(), 'trueward-demand-kills-'));
   const advertiser = await startAdvertiser();
-  const processes = await startProcesses(dataDir, databaseUrl);
+  const store = { dataDir, databaseUrl };
+  // The limit is high because responses are slow on a busy machine.
+  const processes = await startProcesses(store, { DEMAND_BUDGET_MS: '5000' });
   try {
     await addSource(processes.first, advertiser);
     const watch = startWatching(processes, options);
@@ -74,13 +73,9 @@ export async function runDemandKills(options: DemandKillOptions): Promise<Demand
     }
     await watch.finished;
     const deadlineMs = performance.now() + settleMs;
-    const openDatabase = (): Promise<Database> =>
-      databaseUrl === undefined
-        ? openPGlite(join(dataDir, 'database'), () => undefined)
-        : Promise.resolve(openPostgres(databaseUrl, () => undefined));
     await waitUntilSettled(processes, advertiser, watch.earnedIds, deadlineMs);
     await processes.stop();
-    const database = await openDatabase();
+    const database = await openKillStore(store);
     try {
       const result = await findViolations(database, advertiser, watch.earnedIds);
       return {
@@ -97,57 +92,6 @@ export async function runDemandKills(options: DemandKillOptions): Promise<Demand
     await advertiser.close();
     rmSync(dataDir, { recursive: true, force: true });
   }
-}
-
-interface Processes {
-  urls: readonly string[];
-  /** The first process's URL and the demo account's keys. */
-  first: Pick<RunningService, 'url' | 'keys'>;
-  /** Kills a random process and starts another in its place. */
-  killRandomProcess(): Promise<void>;
-  stop(): Promise<void>;
-}
-
-async function startProcesses(
-  dataDir: string,
-  databaseUrl: string | undefined,
-): Promise<Processes> {
-  const count = databaseUrl === undefined ? 1 : 2;
-  const ports = await Promise.all(
-    Array.from({ length: count }, () => getPort({ host: '127.0.0.1' })),
-  );
-  const start = (port: number): Promise<RunningService> =>
-    startService({
-      dataDir,
-      env: {
-        PORT: String(port),
-        RATE_LIMITS: 'off',
-        // Without this setting, each process would use its own URL in media URLs.
-        PUBLIC_URL: 'http://service.test',
-        // The limit is high because responses are slow on a busy machine.
-        DEMAND_BUDGET_MS: '5000',
-        ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
-      },
-    });
-  const services: RunningService[] = [];
-  for (const port of ports) services.push(await start(port));
-  const [{ keys }] = services as [RunningService];
-  const urls = ports.map((port) => `http://127.0.0.1:${port}`);
-  let isStopped = false;
-  return {
-    urls,
-    first: { url: urls[0] ?? '', keys },
-    async killRandomProcess() {
-      const index = Math.floor(Math.random() * services.length);
-      await services[index]?.kill();
-      services[index] = await start(ports[index] ?? 0);
-    },
-    async stop() {
-      if (isStopped) return;
-      isStopped = true;
-      await Promise.all(services.map((service) => service.stop()));
-    },
-  };
 }
 
 /** Adds the bidder's source and the webhook. Resolves when the bidder's creative is approved. */

@@ -5,10 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Decision, EventBatchResult } from '@trueward/protocol/wire';
 import { Agent, request } from 'undici';
-import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
-import { openPostgres } from '../../src/store/postgres.ts';
-import type { Database } from '../../src/store/database.ts';
 import { type RunningService, startService } from '../start-service.ts';
+import { openKillStore } from './processes.ts';
 
 interface KillOptions {
   kills: number;
@@ -140,10 +138,7 @@ async function compareWithDatabase(
   databaseUrl: string | undefined,
   { decisions, events }: AcknowledgedIds,
 ): Promise<Pick<KillReport, 'lost' | 'inconsistent'>> {
-  const database: Database =
-    databaseUrl === undefined
-      ? await openPGlite(join(dataDir, 'database'), () => undefined)
-      : openPostgres(databaseUrl, () => undefined);
+  const database = await openKillStore({ dataDir, databaseUrl });
   try {
     const storedDecisions = await database.query<{ id: string }>('SELECT id FROM decisions');
     const storedEvents = await database.query<{ id: string }>(
