@@ -2901,7 +2901,7 @@ export interface Wallet {
  */
 export interface SpendRequest {
   /**
-   * An id of your choice, unique for the player, such as a UUID, or the name of something that a player buys once. A retry with the same id is charged once.
+   * An id of your choice, unique for the player, such as a UUID, or the name of something that a player buys once. A retry with the same id is charged once, even at another price.
    */
   id: string;
   /**

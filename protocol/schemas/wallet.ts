@@ -39,7 +39,7 @@ export const spendRequestSchema = named('SpendRequest', 'Spends from a balance.'
   id: Type.String({
     pattern: '^[A-Za-z0-9-]{1,64}$',
     description:
-      'An id of your choice, unique for the player, such as a UUID, or the name of something that a player buys once. A retry with the same id is charged once.',
+      'An id of your choice, unique for the player, such as a UUID, or the name of something that a player buys once. A retry with the same id is charged once, even at another price.',
   }),
   type: rewardType,
   amount: Type.Integer({ minimum: 1, maximum: maxAmount }),

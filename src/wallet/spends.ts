@@ -3,6 +3,7 @@ import { linkSignals, runWithTimeout } from '../platform/clock.ts';
 import { has, toText } from '../platform/guard.ts';
 import { browserLocks } from '../platform/locks.ts';
 import { listen } from '../platform/native.ts';
+import { warnOnce } from '../platform/warn.ts';
 import { createBackOff } from '../transport/back-off.ts';
 import { hasShape, toReasonCode } from '../transport/service-client.ts';
 import type { Spend as WireSpend } from '../../protocol/wire.ts';
@@ -30,11 +31,7 @@ interface Deps extends WalletDeps {
 const handlerTimeoutMs = 10_000;
 
 /** Refusals of the spend itself: the service knows that it has not charged it. */
-const spendRefusals = new Set<string>([
-  'insufficient_balance',
-  'idempotency_key_reused',
-  'invalid_request',
-]);
+const spendRefusals = new Set<string>(['insufficient_balance', 'invalid_request']);
 
 const isWireSpend = (body: unknown): body is WireSpend =>
   hasShape(body, { id: '', type: '', amount: 0, balance: 0, version: 0 });
@@ -82,7 +79,14 @@ export function createSpends(deps: Deps): Spends {
     if (response.kind === 'ok') {
       const balance = deps.onCharged(ref, response.body);
       try {
-        await store.writeSpend({ ...record, charged: true });
+        // What was charged, which differs from what the game asks for if the price has changed since.
+        const paid = { type: response.body.type, amount: response.body.amount };
+        if (paid.type !== type || paid.amount !== amount)
+          warnOnce(
+            `the spend ${id} was charged before, ${paid.amount} ${paid.type}, and asks for ${amount} ${type} now: nothing more was charged. Pass another \`id\` for another purchase.`,
+            id,
+          );
+        await store.writeSpend({ ...record, ...paid, charged: true });
         backOff.reset();
         wake();
       } catch {
@@ -155,16 +159,9 @@ export function createSpends(deps: Deps): Spends {
   const sending = new Map<string, Promise<SpendResult>>();
   const findSpend = async (ref: string, id: string): Promise<SpendRecord | undefined> =>
     (await store.readSpends(ref)).find((record) => record.id === id);
-  /** Stores a spend, and sends it. One that this device has stored already is sent again. */
+  /** Stores a spend, and sends it. One that this device has stored already is sent again, at its own price. */
   const begin = async (record: SpendRecord, proof: Proof): Promise<SpendResult> => {
-    const { amount, id, ref, type } = record;
-    const earlier = await findSpend(ref, id);
-    if (earlier && (earlier.type !== type || earlier.amount !== amount))
-      return {
-        outcome: 'error',
-        reason: 'idempotency_key_reused',
-        detail: `The spend ${id} is for ${earlier.amount} ${earlier.type}; got ${amount} ${type}.`,
-      };
+    const earlier = await findSpend(record.ref, record.id);
     try {
       if (!earlier) await store.writeSpend(record);
       return await send(earlier ?? record, proof, earlier !== undefined);

@@ -65,7 +65,8 @@ export interface SpendOptions {
   /**
    * For what a player buys only once: your id for it, such as `red-hat`, of up to 64 letters, digits and hyphens. The
    * player is charged once for this id, however often, after whatever crash and on whichever device `spend()` is called
-   * with it. Each call that finds it charged is followed by the `spend` event. Default: a new id for each call.
+   * with it. Each call that finds it charged is followed by the `spend` event, with what was charged: a price that has
+   * changed since then changes nothing. Default: a new id for each call.
    */
   id?: string;
 }

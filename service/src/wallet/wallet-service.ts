@@ -7,7 +7,7 @@ import { lockViewers } from '../store/lock-viewers.ts';
 import { draftWalletEvent } from './draft-events.ts';
 import { transferWallet, type TransferResult } from './transfer.ts';
 import { type Entry, maxGrantedS, readVersion } from './wallet.ts';
-import { findEntry, readHoldings, writeChanges } from './wallet-store.ts';
+import { findSpend, readHoldings, writeChanges } from './wallet-store.ts';
 
 /** A player whose identity is proven. */
 export interface WalletOwner {
@@ -17,17 +17,14 @@ export interface WalletOwner {
 }
 
 /** A spend, or why it was refused. */
-export type SpendResult =
-  | { spend: Spend }
-  | { refusal: 'insufficient_balance'; balance: number }
-  | { refusal: 'id_reused' };
+export type SpendResult = { spend: Spend } | { refusal: 'insufficient_balance'; balance: number };
 
 /** Reads and changes wallets. */
 export interface WalletService {
   read(scope: Scope, owner: WalletOwner): Promise<Wallet>;
   /** Resolves to whether the player has a timed reward of one of these types now. */
   hasActive(scope: Scope, viewer: string, types: readonly string[]): Promise<boolean>;
-  /** Spends once per id: a retry returns the first result. */
+  /** Spends once per id: a retry returns the first result, also if the price has changed since. */
   spend(scope: Scope, owner: WalletOwner, request: SpendRequest): Promise<SpendResult>;
   /** Gives a player something, in the operation's transaction. */
   grant(queries: Queries, scope: Scope, owner: WalletOwner, grant: Grant): Promise<WalletEntry>;
@@ -143,10 +140,10 @@ export function createWalletService(deps: Deps): WalletService {
         // The statements are pipelined: the wallet is read after the player has been locked.
         const [, known, rows] = await Promise.all([
           lockViewers(queries, scope, [viewer], nowMs),
-          findEntry(queries, scope, viewer, id),
+          findSpend(queries, scope, viewer, id),
           readHoldings(queries, scope, [viewer]),
         ]);
-        if (known) return [repeatSpend(known, { type, amount }), false];
+        if (known) return [{ spend: describeSpend(known) }, false];
         const spend = { viewer, id, kind: 'spend', type, delta: -amount, reason } as const;
         const [entry] = await writeChanges(queries, scope, rows, [spend], nowMs);
         if (entry)
@@ -176,12 +173,3 @@ const describeSpend = ({ id, type, delta, balance, version }: Entry): Spend => (
   balance,
   version,
 });
-
-/** Returns the result of an earlier spend with the same id, unless it was for something else. */
-const repeatSpend = (
-  entry: Entry,
-  { type, amount }: Pick<SpendRequest, 'type' | 'amount'>,
-): SpendResult =>
-  entry.kind === 'spend' && entry.type === type && entry.delta === -amount
-    ? { spend: describeSpend(entry) }
-    : { refusal: 'id_reused' };

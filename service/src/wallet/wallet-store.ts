@@ -20,8 +20,8 @@ export const readHoldings = (
     [accountId, environment, viewers],
   );
 
-/** Reads a player's entry. */
-export async function findEntry(
+/** Reads what a player has spent with this id. No other entry has an id that a spender could choose. */
+export async function findSpend(
   queries: Queries,
   { accountId, environment }: Scope,
   viewer: string,

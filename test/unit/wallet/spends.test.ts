@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { AdsListeners } from '../../../src/ads.ts';
 import { createEmitter } from '../../../src/platform/emitter.ts';
 import type { Call, Guard, ServiceResult } from '../../../src/transport/service-client.ts';
@@ -20,7 +20,7 @@ const refused = (code: string): Answer => ({
 /** What the device has stored, and what the service has charged. Both outlive a page. */
 const createDevice = () => ({
   stored: new Map<string, SpendRecord>(),
-  charged: new Map<string, number>(),
+  charged: new Map<string, { type: string; amount: number }>(),
 });
 
 /** Opens a page of a player. The service charges a spend once, and answers as the test says. */
@@ -49,7 +49,11 @@ function openPage({ stored, charged } = createDevice(), proof: Proof = known) {
   const events = createEmitter<AdsListeners>();
   const bought: string[] = [];
   const requests: string[] = [];
-  events.on('spend', ({ id }) => void bought.push(id));
+  const details: object[] = [];
+  events.on('spend', ({ id, type, amount }) => {
+    bought.push(id);
+    details.push({ id, type, amount });
+  });
   let ids = 0;
   const spends = createSpends({
     name: 'game',
@@ -64,8 +68,8 @@ function openPage({ stored, charged } = createDevice(), proof: Proof = known) {
         const answer = answers.shift();
         requests.push(id);
         // A lost answer was an answer: the service has charged the player.
-        if (answer?.kind !== 'refused' && !charged.has(id)) charged.set(id, amount);
-        const spent = { id, type, amount, balance: 15, version: 2 };
+        if (answer?.kind !== 'refused' && !charged.has(id)) charged.set(id, { type, amount });
+        const spent = { id, ...charged.get(id), balance: 15, version: 2 };
         return (answer ?? { kind: 'ok', body: spent }) as ServiceResult<T>;
       },
     },
@@ -93,7 +97,19 @@ function openPage({ stored, charged } = createDevice(), proof: Proof = known) {
     ending.abort();
     spends.stop();
   };
-  return { answers, bought, charged, clock, crash, network, requests, spends, store, stored };
+  return {
+    answers,
+    bought,
+    charged,
+    clock,
+    crash,
+    details,
+    network,
+    requests,
+    spends,
+    store,
+    stored,
+  };
 }
 
 test.each(['player_unknown', 'token_invalid', 'key_unknown', 'rate_limited'])(
@@ -164,11 +180,6 @@ test('a purchase with an id of its own is charged once, whatever happens to its 
   const second = openPage(device);
   second.answers.push(refused('player_unknown'));
   expect(await buy(second)).toMatchObject({ outcome: 'pending' });
-  expect(await buy(second, 20)).toMatchObject({
-    outcome: 'error',
-    reason: 'idempotency_key_reused',
-    detail: 'The spend red-hat is for 10 coins; got 20 coins.',
-  });
   second.network.isOffline = true;
   expect(await buy(second)).toMatchObject({ outcome: 'pending', reason: 'network' });
   second.crash();
@@ -177,14 +188,44 @@ test('a purchase with an id of its own is charged once, whatever happens to its 
   expect(await buy(third)).toMatchObject({ outcome: 'spent', id: 'red-hat' });
   await runPendingWork();
   expect(third.bought).toEqual(['red-hat']);
-  expect([[...device.charged], device.stored.size]).toEqual([[['red-hat', 10]], 0]);
+  const paid = [['red-hat', { type: 'coins', amount: 10 }]];
+  expect([[...device.charged], device.stored.size]).toEqual([paid, 0]);
 
   // Another device, or one that has lost its save, gets it again for nothing.
   const other = openPage({ ...createDevice(), charged: device.charged });
   expect(await buy(other)).toMatchObject({ outcome: 'spent' });
   await runPendingWork();
   expect(other.bought).toEqual(['red-hat']);
-  expect([...device.charged]).toEqual([['red-hat', 10]]);
+  expect([...device.charged]).toEqual(paid);
+});
+
+test.each([
+  ['costs more', 'coins', 20],
+  ['costs less', 'coins', 3],
+  ['is sold for something else', 'gems', 10],
+] as const)('what was bought stays bought when it %s', async (_change, type, amount) => {
+  const warn = vi.spyOn(console, 'warn').mockReturnValue();
+  const device = createDevice();
+  const paid = { type: 'coins', amount: 10 };
+  const first = openPage(device);
+  first.answers.push(lost);
+  expect(await first.spends.spend('coins', 10, { id: 'red-hat' })).toMatchObject({
+    outcome: 'pending',
+  });
+  first.crash();
+  const buyNow = async (page: ReturnType<typeof openPage>) => {
+    expect(await page.spends.spend(type, amount, { id: 'red-hat' })).toMatchObject({
+      outcome: 'spent',
+    });
+    await runPendingWork();
+    expect(page.details).toEqual([{ id: 'red-hat', ...paid }]);
+  };
+  // The game has been updated, and the device has not got the answer yet.
+  await buyNow(openPage(device));
+  // Another device, or one that has lost its save.
+  await buyNow(openPage({ ...createDevice(), charged: device.charged }));
+  expect([...device.charged]).toEqual([['red-hat', paid]]);
+  warn.mockRestore();
 });
 
 test('before the first ad, the player has nothing', async () => {

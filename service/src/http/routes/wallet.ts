@@ -145,7 +145,7 @@ export function addWalletRoutes(app: FastifyInstance, deps: Deps): void {
         operationId: 'spend',
         summary: 'Spend from a balance',
         description:
-          'A balance never falls below zero. A retry with the same `id` is charged once and returns the first result.',
+          'A balance never falls below zero. A retry with the same `id` is charged once and returns the first result, with the `type` and `amount` that were charged, even if it asks for others: the price may have changed since.',
         headers,
         body: { $ref: 'SpendRequest#' },
         response: { 201: { description: 'The spend.', $ref: 'Spend#' } },
@@ -229,16 +229,9 @@ async function proveOwner(
 }
 
 const describeRefusal = (
-  result: { refusal: 'insufficient_balance'; balance: number } | { refusal: 'id_reused' },
+  { refusal, balance }: { refusal: 'insufficient_balance'; balance: number },
   { type, amount }: SpendRequest,
 ): ProblemError =>
-  result.refusal === 'insufficient_balance'
-    ? new ProblemError(
-        result.refusal,
-        `The player has ${result.balance} ${type}, which is less than ${amount}.`,
-        { balance: result.balance },
-      )
-    : new ProblemError(
-        'idempotency_key_reused',
-        'This `id` has already been used for something else; use a new id for each spend.',
-      );
+  new ProblemError(refusal, `The player has ${balance} ${type}, which is less than ${amount}.`, {
+    balance,
+  });
