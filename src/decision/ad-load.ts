@@ -5,6 +5,7 @@ import { attempt } from '../platform/guard.ts';
 import type { PageLifecycle } from '../platform/page.ts';
 import { hasShape, parseJson, toJson } from '../transport/service-client.ts';
 import { durationMs } from './no-ad.ts';
+import { isLimits } from './read-decision.ts';
 
 type Format = Decision['format'];
 /** An ad that the player has seen on this device, `ago` milliseconds ago. */
@@ -92,7 +93,7 @@ function isMemory(value: unknown): value is Memory {
   return (
     age >= 0 &&
     Array.isArray(players) &&
-    hasShape(limits, { version: '', rules: [] }) &&
+    isLimits(limits) &&
     // A rule holds an ad back for a day at most, but the clocks of the service's processes may differ.
     Object.values(waits).every((waitMs) => waitMs < 2 * dayMs) &&
     // The service would refuse every request with an ad that says less.
@@ -100,7 +101,7 @@ function isMemory(value: unknown): value is Memory {
   );
 }
 
-/** Returns how long a rule holds an ad back, in milliseconds. */
+/** Returns how long a rule holds an ad back, in milliseconds. No rule of the service says more than the limits here. */
 function findRuleWaitMs(rule: AdLimit, ads: readonly SeenAd[], ageMs: number): number {
   const { first_after_s: firstS = 0, gap_s: gapS = 0, gap_after: gapAfter } = rule;
   const counted = ads.filter((ad) => isFor(rule, ad.placement, ad.format));
@@ -112,8 +113,8 @@ function findRuleWaitMs(rule: AdLimit, ads: readonly SeenAd[], ageMs: number): n
     : counted;
   const lastOfSession = nth(rule.max_per_session);
   return Math.max(
-    firstS * 1_000 - ageMs,
-    waitAfter(preceding.at(-1), gapS * 1_000),
+    Math.min(firstS * 1_000, hourMs) - ageMs,
+    waitAfter(preceding.at(-1), Math.min(gapS * 1_000, dayMs)),
     waitAfter(nth(rule.max_per_hour), hourMs),
     waitAfter(nth(rule.max_per_day), dayMs),
     lastOfSession && lastOfSession.ago <= ageMs ? Infinity : 0,
@@ -260,10 +261,10 @@ export function createAdLoad(deps: AdLoadDeps): AdLoad {
     },
     learn({ ad_rules: limits, format, issued_at: issuedAt, next_ad_at: next, placement }) {
       load();
-      const waits = Object.entries(next ?? {}).map(([name, at]) => [
-        name,
-        durationMs(issuedAt, at),
-      ]);
+      // Until the time is over, no request is sent that could correct it.
+      const waits = Object.entries(next ?? {})
+        .map(([name, at]) => [name, Math.min(durationMs(issuedAt, at), dayMs)] as const)
+        .filter(([, waitMs]) => waitMs > 0);
       save({
         ...(limits && { limits }),
         formats: { ...memory.formats, [placement]: format },

@@ -2,7 +2,7 @@ import type { Decision } from '../../protocol/wire.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Availability } from '../outcome.ts';
 import type { Deadline } from '../platform/clock.ts';
-import { copyOwn } from '../platform/guard.ts';
+import { copyOwn, messageOf } from '../platform/guard.ts';
 import { listen, native } from '../platform/native.ts';
 import type { PageLifecycle } from '../platform/page.ts';
 import type { AdLoad } from './ad-load.ts';
@@ -75,6 +75,12 @@ const maxCheckIntervalMs = 30_000;
 const adFree: NoAd = { outcome: 'ad_free', reason: 'ad_free' };
 const frequencyCapped: NoAd = { outcome: 'frequency_capped', reason: 'frequency_capped' };
 const notReady: NoAd = { outcome: 'not_ready', reason: 'consent_unknown' };
+
+/**
+ * How often a call starts over because what it has loaded can’t be used: its ad has expired, or the player or consent
+ * has changed. A service whose ads expire at once, or that refuses every new guest, must not be asked without end.
+ */
+const maxRestarts = 4;
 
 /** Copies request options, so that nothing is taken for one that the page has added to every object. */
 const copyOptions = <Options extends RequestOptions>(options?: Options): Partial<Options> =>
@@ -188,10 +194,13 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
         decision,
       },
     );
-    const done = fillResult.finally(() => {
-      if (slot.inFlight.get(key) === request) slot.inFlight.delete(key);
-      if (!destroyed) scheduleCheck();
-    });
+    const done = fillResult
+      // For example, the game’s decision has a property that throws. Whoever waits for the request must not wait for ever.
+      .catch((error): NoAd => ({ outcome: 'error', reason: 'sdk_error', detail: messageOf(error) }))
+      .finally(() => {
+        if (slot.inFlight.get(key) === request) slot.inFlight.delete(key);
+        if (!destroyed) scheduleCheck();
+      });
     const request: InFlightRequest = { done, waiters: 0, abort };
     slot.inFlight.set(key, request);
     return request;
@@ -226,7 +235,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
    * Ensures that a fresh ad is loaded. If that fails, returns the reason. If the request options change in the
    * meantime, starts over: the result would be for the previous player or consent.
    */
-  const ensureReady = async (call: Call): Promise<NoAd | undefined> => {
+  const ensureReady = async (call: Call, restarts = maxRestarts): Promise<NoAd | undefined> => {
     const { placement, signal, options, decision } = call;
     if (destroyed || signal.aborted) return { outcome: 'aborted' };
     if (!deps.isConsentKnown()) return notReady;
@@ -239,11 +248,16 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     const cached = findCachedNoAd(slot, options);
     const noAd = cached && isDefinitive(cached) ? cached : await joinRequest(call, slot);
     const isOutdated = slots.get(placement) !== slot && !decision && !signal.aborted;
-    return isOutdated ? ensureReady(call) : noAd;
+    if (!isOutdated) return noAd;
+    return restarts > 0 ? ensureReady(call, restarts - 1) : (noAd ?? { outcome: 'aborted' });
   };
 
-  const take: Decisions['take'] = async (placement, signal, given) => {
-    const options = copyOptions(given);
+  const takeAd = async (
+    placement: string,
+    signal: AbortSignal,
+    options: AdOptions,
+    restarts = maxRestarts,
+  ): Promise<ReadyAd | NoAd> => {
     const noAd = await ensureReady({ placement, signal, options, decision: undefined });
     // Another ad may have been seen since this one was loaded. It stays loaded.
     const hold = noAd ?? findHold(placement, options);
@@ -251,7 +265,12 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     const slot = getOrCreateSlot(placement);
     // By now, another caller may have taken or replaced the ad, or it may have expired while the device slept.
     const ready = findUnexpired(slot);
-    if (ready?.key !== createKey(options)) return take(placement, signal, options);
+    if (ready?.key !== createKey(options)) {
+      const expired = ready ? undefined : slot.ready;
+      if (expired && restarts === 0)
+        return { outcome: 'error', reason: 'expired', decisionId: expired.decision.id };
+      return takeAd(placement, signal, options, restarts - (expired ? 1 : 0));
+    }
     delete slot.ready;
     adLoad.take(ready.decision);
     scheduleCheck();
@@ -282,7 +301,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   };
 
   return {
-    take,
+    take: (placement, signal, given) => takeAd(placement, signal, copyOptions(given)),
     async preload(placement, signal, given) {
       const options = copyOptions(given);
       const { decision, format } = options;

@@ -18,6 +18,19 @@ export interface NoAd {
 export const durationMs = (start: string, end: string): number =>
   native.Date.parse(end) - native.Date.parse(start);
 
+/**
+ * The shortest and the longest time to wait for the next request, in milliseconds. A button requests the next ad as
+ * soon as the time is over, so a shorter one would make it ask without end. No frequency cap lasts longer.
+ */
+const minWaitMs = 1_000;
+const maxWaitMs = 30 * 86_400_000;
+
+/** Returns when a request can succeed again. Nothing is known if that time is over already, or was malformed. */
+const retryAfter = (waitMs: number, nowMs: number): Pick<NoAd, 'retryAt'> =>
+  waitMs > 0
+    ? { retryAt: new native.Date(nowMs + Math.min(Math.max(waitMs, minWaitMs), maxWaitMs)) }
+    : {};
+
 /** Outcomes for the reasons that map to an outcome other than `no_fill`. */
 const outcomeByReason: Partial<Record<UnfilledReason, Outcome>> = {
   ad_free: 'ad_free',
@@ -47,12 +60,13 @@ const outcomeByCause: Record<
 export function noAdFromDecision(decision: Decision, nowMs: number): NoAd {
   const { reason, retry_at: retryAt } = decision;
   const outcomeByStatus = decision.status === 'blocked' ? 'blocked' : 'no_fill';
-  const waitMs = retryAt === undefined ? Number.NaN : durationMs(decision.issued_at, retryAt);
+  // A reason may have the name of a property that every object has.
+  const isKnown = reason && Object.hasOwn(outcomeByReason, reason);
   return {
-    outcome: (reason && outcomeByReason[reason]) ?? outcomeByStatus,
+    outcome: (isKnown && outcomeByReason[reason]) || outcomeByStatus,
     decisionId: decision.id,
     ...(reason && { reason }),
-    ...(Number.isNaN(waitMs) ? {} : { retryAt: new native.Date(nowMs + waitMs) }),
+    ...(retryAt !== undefined && retryAfter(durationMs(decision.issued_at, retryAt), nowMs)),
   };
 }
 
@@ -76,6 +90,6 @@ export function noAdFromResponse(
     outcome: status === 408 || status === 504 ? 'timeout' : 'error',
     reason: status === 429 ? 'rate_limited' : 'unavailable',
     detail: `The response was HTTP ${status}.`,
-    ...(retryAfterMs === undefined ? {} : { retryAt: new native.Date(nowMs + retryAfterMs) }),
+    ...(retryAfterMs !== undefined && retryAfter(retryAfterMs, nowMs)),
   };
 }

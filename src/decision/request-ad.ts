@@ -17,14 +17,10 @@ import {
 import { has, messageOf } from '../platform/guard.ts';
 import { getUserToken } from '../user-token.ts';
 import type { AdLoad } from './ad-load.ts';
-import {
-  type ServiceResult,
-  type Guard,
-  hasShape,
-  type ServiceClient,
-} from '../transport/service-client.ts';
+import type { ServiceResult, ServiceClient } from '../transport/service-client.ts';
 import type { Obstacle } from '../transport/reach-service.ts';
 import { type NoAd, durationMs, noAdFromResponse, noAdFromDecision } from './no-ad.ts';
+import { canBeShown, isDecision, readDecision } from './read-decision.ts';
 
 /** A decision with an ad. */
 export type FilledDecision = Decision & {
@@ -156,7 +152,7 @@ export async function loadProvidedDecision(
       reason: 'wrong_placement',
       detail: `The decision is for placement ${decision.placement}.`,
     };
-  return loadAdFromDecision(deps, decision, startStopwatch(deps.clock), signal);
+  return loadAdFromDecision(deps, readDecision(decision), startStopwatch(deps.clock), signal);
 }
 
 async function loadAdFromDecision(
@@ -170,6 +166,8 @@ async function loadAdFromDecision(
   if (decision.status !== 'filled') return noAdFromDecision(decision, deps.clock.now());
   if (!isFilled(decision))
     return { outcome: 'error', reason: 'incomplete_decision', decisionId: decision.id };
+  if (!canBeShown(decision))
+    return { outcome: 'error', reason: 'decision_malformed', decisionId: decision.id };
   const lifetimeMs = durationMs(decision.issued_at, decision.expires_at);
   const expiry = createDeadline(deps.clock, lifetimeMs, ageMs);
   if (previous && hasSameMedia(previous.decision, decision))
@@ -239,10 +237,6 @@ const immediateFailureMs = 1_000;
 /** Timeout for finding out why a request failed, in milliseconds. */
 const obstacleTimeoutMs = 5_000;
 
-/** Whether the body is a decision, filled or not. */
-export const isDecision: Guard<Decision> = (body): body is Decision =>
-  hasShape(body, { id: '', status: '', placement: '', issued_at: '', expires_at: '' });
-
 /** Requests a decision. If the request fails immediately, checks whether an ad blocker blocked it. */
 export async function requestDecision(
   { client, clock, findObstacle, isOnline }: RequestDecisionDeps,
@@ -251,6 +245,7 @@ export async function requestDecision(
 ): Promise<ServiceResult<Decision>> {
   const startedAt = clock.monotonic();
   const response = await client.call('/v1/decisions', isDecision, { body, signal });
+  if (response.kind === 'ok') return { ...response, body: readDecision(response.body) };
   const failed = response.kind === 'unreachable' && response.cause === 'network';
   if (!failed || !isOnline() || clock.monotonic() - startedAt >= immediateFailureMs)
     return response;

@@ -1,6 +1,7 @@
 import type { EventBatch, EventBatchResult, RewardStatus } from '../../protocol/wire.ts';
 import { native } from '../platform/native.ts';
 import type { Clock } from '../platform/clock.ts';
+import { isRewardStatus } from '../transport/read-reward.ts';
 import {
   type Guard,
   hasShape,
@@ -67,7 +68,7 @@ export async function sendEvents(
       keepalive,
     });
     if (response.kind === 'ok') {
-      delivery.rewards.push(...response.body.decisions);
+      delivery.rewards.push(...response.body.decisions.filter(isRewardStatus));
       const results = new Map(response.body.results.map((result) => [result.id, result]));
       for (const event of part) {
         const { status, code = 'unknown' } = results.get(event.id) ?? {};

@@ -1,5 +1,6 @@
 import type { RewardStatus } from '../../protocol/wire.ts';
 import type { Reward, RewardReport, RewardState } from '../outcome.ts';
+import { isReward } from '../transport/read-reward.ts';
 
 /** One reward in the ledger. */
 export interface LedgerEntry extends RewardReport {
@@ -71,14 +72,14 @@ export function advance(entry: LedgerEntry, event: RewardEvent): LedgerEntry {
 function applyStatus(entry: LedgerEntry, status: StatusUpdate, at: number): LedgerEntry {
   // The completion is still in the outbox, so the service does not know about it yet.
   if (status.state === 'none') return entry;
-  const { reward = entry.reward, evidence, reason, receipt } = status;
+  const { reward, evidence, reason, receipt } = status;
   return {
     ...entry,
     state: status.state,
-    reward,
-    ...(reason && { reason }),
-    ...(receipt && { receipt }),
-    ...(evidence && { evidence }),
+    reward: isReward(reward) ? reward : entry.reward,
+    ...(typeof reason === 'string' && { reason }),
+    ...(typeof receipt === 'string' && { receipt }),
+    ...(typeof evidence === 'string' && { evidence }),
     ...(status.state === 'earned' && { earnedAt: at }),
   };
 }
@@ -104,10 +105,11 @@ export const isEntry = (value: unknown): value is LedgerEntry => {
   const entry = value as Partial<LedgerEntry> | null | undefined;
   return (
     entry?.v === 1 &&
-    [entry.decisionId, entry.token, entry.placement, entry.state, entry.reward?.type].every(
+    [entry.decisionId, entry.token, entry.placement, entry.state].every(
       (text) => typeof text === 'string',
     ) &&
-    [entry.reward?.amount, entry.trackedAt].every(Number.isFinite)
+    isReward(entry.reward) &&
+    Number.isFinite(entry.trackedAt)
   );
 };
 

@@ -1,8 +1,15 @@
-import type { RewardStatus } from '../../protocol/wire.ts';
+import type { Reward, RewardStatus } from '../../protocol/wire.ts';
 import { type ServiceResult, type Guard, hasShape, type ServiceClient } from './service-client.ts';
 
-const isRewardStatus: Guard<RewardStatus> = (body): body is RewardStatus =>
-  hasShape(body, { id: '', state: '' });
+const states = new Set<unknown>(['none', 'pending', 'earned', 'denied', 'expired']);
+
+/** Whether the value is a reward. A game’s handler relies on the types. */
+export const isReward = (value: unknown): value is Reward =>
+  hasShape(value, { type: '', amount: 0 }) && Number.isFinite((value as Reward).amount);
+
+/** Whether the body is a status. A state that is not known would be taken for a final one. */
+export const isRewardStatus: Guard<RewardStatus> = (body): body is RewardStatus =>
+  hasShape(body, { id: '', state: '' }) && states.has((body as RewardStatus).state);
 
 /**
  * Requests a reward's state. The service holds the response until the state changes, but for no longer than `waitS`
