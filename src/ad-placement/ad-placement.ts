@@ -56,8 +56,9 @@ export interface AdPlacementOptions {
   frequencyHint?: string;
 }
 
-/** Google’s default time between two interstitials, in seconds. */
+/** Google’s default time between two interstitials, and the longest that an ad rule can set, in seconds. */
 const defaultGapS = 120;
+const maxGapS = 86_400;
 
 /**
  * Creates `adBreak()` and `adConfig()` as documented by Google’s Ad Placement API, on top of Trueward.
@@ -196,11 +197,11 @@ const simplify = (name: string): string => name.trim().toLowerCase().replace(/\s
 /** Reads Google’s frequency hint. Returns seconds. */
 function parseGap(hint: string = `${defaultGapS}s`): number {
   const [, seconds] = /^\s*(\d+)\s*s?\s*$/i.exec(hint) ?? [];
-  if (seconds === undefined)
-    warnOnce(
-      `the frequency hint must be a number of seconds, such as \`60s\`; got ${JSON.stringify(hint)}.`,
-    );
-  return seconds === undefined ? defaultGapS : Number(seconds);
+  if (seconds !== undefined && Number(seconds) <= maxGapS) return Number(seconds);
+  warnOnce(
+    `the frequency hint must be a number of seconds up to ${maxGapS}, such as \`60s\`, so it is ${defaultGapS}s; got ${JSON.stringify(hint.slice(0, 40))}.`,
+  );
+  return defaultGapS;
 }
 
 /** Returns the format that breaks of this type need. A break’s own name says nothing about it. */

@@ -14,10 +14,11 @@ const isUserRef = (value: unknown): value is string =>
   typeof value === 'string' && /^[\x20-\x7e]{1,128}$/.test(value);
 const isUserToken = (value: unknown): boolean =>
   typeof value === 'function' || (typeof value === 'string' && /^[\w.-]{1,4096}$/.test(value));
+/** A text that was cut in the middle of an emoji contains half of a pair, which the service can’t store. */
 export const isCustomData = (value: unknown): boolean =>
-  typeof value === 'string' && /^[^]{0,1024}$/u.test(value);
+  typeof value === 'string' && /^[^\0\p{Surrogate}]{0,1024}$/u.test(value);
 export const isSegment = (value: unknown): boolean =>
-  typeof value === 'string' && /^[^]{1,64}$/u.test(value);
+  typeof value === 'string' && /^[^\0\p{Surrogate}]{1,64}$/u.test(value);
 export const maxSegments = 20;
 
 /** Games pass these values if they don’t know the player. */
@@ -74,7 +75,7 @@ export function cleanPlayerData<Options extends PlayerData<unknown>>(options: Op
   }
   if (isCustomData(customData)) cleaned.customData = customData as string;
   else if (!isAbsent(customData))
-    warnOnce('`customData` must be a string of at most 1,024 characters, so it is left out.');
+    warnOnce('`customData` must be a string of at most 1,024 whole characters, so it is left out.');
   if (!isAbsent(segments)) cleaned.segments = cleanSegments(segments);
   return { ...rest, ...cleaned } as Options;
 }

@@ -1,14 +1,12 @@
 import {
   type Ads,
-  type AdsOptions,
   createAds,
   createEngineDriver,
   type EngineDriver,
   OptionError,
 } from '../index.ts';
-import { attempt } from '../platform/guard.ts';
 import { findCurrentScript } from '../platform/native.ts';
-import { copyOptions } from '../options.ts';
+import { readAttributes } from './read-attributes.ts';
 
 /** Called with the `Ads` instance that the tag has started. */
 export type Command = (ads: Ads) => void;
@@ -44,59 +42,6 @@ export function extendGlobal(newExports: Partial<TruewardGlobal>): TruewardGloba
   return (globalThis.Trueward = allExports as TruewardGlobal);
 }
 
-/** Options whose values are taken verbatim from attributes. For example, `data-user-ref` sets `userRef`. */
-const verbatimOptions = ['serviceUrl', 'userRef', 'userToken', 'customData', 'locale'] as const;
-/** Options whose values are written as JSON. */
-const jsonOptions = ['portalRewards', 'portalPlacements'] as const;
-/** Options that are true if the attribute is present and not `false` or `0`. */
-const flags = ['childDirected', 'debug', 'keepRunning', 'muted'] as const;
-
-const isSet = (value: string | undefined): boolean =>
-  value !== undefined && !/^\s*(?:false|0|no|off)\s*$/i.test(value);
-
-function readOptions(script: HTMLScriptElement): AdsOptions {
-  const dataset = copyOptions({ ...script.dataset });
-  const { key, consent, portal } = dataset;
-  return {
-    publishableKey: key,
-    // The attribute alone means that the page may belong to any portal.
-    ...(portal !== undefined && { portal: isSet(portal) && (portal.trim() || 'auto') }),
-    ...Object.fromEntries(
-      jsonOptions.flatMap((name) =>
-        dataset[name] === undefined ? [] : [[name, readJson(name, dataset[name])]],
-      ),
-    ),
-    ...Object.fromEntries(
-      verbatimOptions.flatMap((name) =>
-        dataset[name] === undefined ? [] : [[name, dataset[name]]],
-      ),
-    ),
-    ...(consent !== undefined && { consent: consent === 'page' ? consent : { status: consent } }),
-    // Google’s attributes, which a page for children may have copied to this tag.
-    ...([dataset['tagForChildDirectedTreatment'], dataset['tagForUnderAgeOfConsent']].some(
-      isSet,
-    ) && {
-      childDirected: true,
-    }),
-    ...Object.fromEntries(
-      flags.flatMap((name) => (dataset[name] === undefined ? [] : [[name, isSet(dataset[name])]])),
-    ),
-    // `createAds()` reports missing and invalid options.
-  } as AdsOptions;
-}
-
-/** @throws OptionError for anything other than a JSON object. */
-function readJson(name: string, text: string): object {
-  const value = attempt(() => JSON.parse(text) as unknown);
-  if (typeof value === 'object' && value !== null) return value;
-  const attribute = `data-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-  throw new OptionError(
-    'option_invalid',
-    `the attribute \`${attribute}\` must be a JSON object, such as ` +
-      `${attribute}='{"revive": …}'; got ${JSON.stringify(text.slice(0, 40))}.`,
-  );
-}
-
 function runCommands(ads: Ads, commands: Command[]): void {
   for (const command of commands) {
     try {
@@ -130,7 +75,7 @@ export function startTag(script: Element | null, createEngine?: () => EngineDriv
   if (!(script instanceof HTMLScriptElement)) return;
   if (!['key', 'portal'].some((name) => Object.hasOwn(script.dataset, name))) return;
   const engine = createEngine?.();
-  const ads = createAds({ ...readOptions(script), ...(engine && { engine }) });
+  const ads = createAds({ ...readAttributes({ ...script.dataset }), ...(engine && { engine }) });
   trueward.queue = { push: (...commands) => runCommands(ads, commands) };
   runCommands(ads, queue);
 }

@@ -135,6 +135,12 @@ describe('data that comes from players', () => {
     ['long custom data', { customData: 'x'.repeat(1_025) }, {}, /1,024/],
     ['structured custom data', { customData: {} }, {}, /string/],
     ['wrong segments', { segments: {} }, { segments: [] }, /at most 20/],
+    [
+      'texts that were cut in the middle of an emoji',
+      { segments: ['a', '\ud83d'] },
+      { segments: ['a'] },
+      /at most/,
+    ],
     ['some wrong segments', { segments: ['a', 7, '', 'a', 'b'] }, { segments: ['a', 'b'] }],
     ['a strange locale', { locale: 7 }, {}],
   ])('never stops the game: %s', async (_, data, expected, warning) => {

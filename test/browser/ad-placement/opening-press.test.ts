@@ -168,4 +168,42 @@ describe.runIf(server.browser === 'chromium')('The press that opens an ad', () =
     expect(followed).toEqual([]);
     expect(service.events.map(({ type }) => type)).not.toContain('click');
   });
+
+  // Chromium has no way to connect a gamepad in a test, so this is a stand-in for what a page reads of one.
+  it.each(rowsForRun(Object.keys(openers), 4))(
+    'a gamepad’s button, with %s, does not click it',
+    async (opener) => {
+      let held: number[] = [];
+      let reads = 0;
+      vi.spyOn(navigator, 'getGamepads').mockImplementation(() => {
+        reads += 1;
+        const buttons = Array.from({ length: 17 }, (_, index) => ({
+          pressed: held.includes(index),
+        }));
+        return [{ index: 0, connected: true, axes: [0, 0], buttons } as unknown as Gamepad];
+      });
+      // Where a gamepad is a user gesture, it can open the ad's link.
+      vi.spyOn(UserActivation.prototype, 'isActive', 'get').mockReturnValue(true);
+      const link = (): HTMLElement | undefined =>
+        [...document.querySelectorAll('*')]
+          .flatMap(({ shadowRoot }) => [...(shadowRoot?.querySelectorAll('a') ?? [])])
+          .find((element) => element.checkVisibility());
+      /** Waits until the ad has read what is held, and acted on it. */
+      const untilRead = async (): Promise<void> => {
+        const before = reads;
+        await eventually(() => expect(reads).toBeGreaterThan(before + 2));
+      };
+
+      held = [0];
+      openers[opener]?.();
+      await eventually(() => expect(service.events.map(({ type }) => type)).toContain('start'));
+      link()?.focus();
+      expect(link()?.matches(':focus')).toBe(true);
+      await untilRead();
+      held = [];
+      await untilRead();
+      expect(followed).toEqual([]);
+      expect(service.events.map(({ type }) => type)).not.toContain('click');
+    },
+  );
 });

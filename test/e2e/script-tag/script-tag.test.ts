@@ -220,7 +220,6 @@ it('a tag with a portal starts without a key, and shows the portal’s ads', asy
   expect([requests, errors]).toEqual([[], expectedErrors]);
 
   const mistakes: [tag: string, message: string][] = [
-    [createTag('="poki"', '25 coins'), 'the attribute `data-portal-rewards` must be a JSON object'],
     // No portal is found here, so the service is needed.
     [createTag('', rewards), 'the option `publishableKey` is missing'],
     [createTag('="false"', rewards), 'the option `publishableKey` is missing'],
@@ -281,9 +280,9 @@ it('starts from a module tag too', async () => {
 });
 
 it('an invalid attribute is reported once, and the page keeps running', async () => {
-  host.set('/mistake', { body: createPage(addAttributes('data-consent="maybe"')) });
+  host.set('/mistake', { body: createPage(addAttributes('data-service-url="maybe"')) });
   await page.goto(`${host.url}/mistake`, { waitUntil: 'load' });
-  expect(errors).toEqual([expect.stringContaining('the option `consent` must be')]);
+  expect(errors).toEqual([expect.stringContaining('the option `serviceUrl` must be')]);
 });
 
 /** Reads the iframe element that docs/script-tag.md recommends to portals. */
