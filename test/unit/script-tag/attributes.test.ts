@@ -72,7 +72,7 @@ const meanings: Record<string, (value: string) => { option: unknown; isUsable: b
     if (value === '' || isPrintable) return { option: value || undefined, isUsable: true };
     return {
       option:
-        value.length < 128 && value.isWellFormed()
+        value.length < 128 && !value.includes('\ud800')
           ? encodeURIComponent(value).replaceAll('%20', ' ')
           : undefined,
       isUsable: false,
