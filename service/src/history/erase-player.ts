@@ -114,7 +114,7 @@ export async function deleteWallets(
 }
 
 /** How long data of child-directed requests is kept at most. */
-const childRetentionMs = 30 * 86_400_000;
+export const childRetentionMs = 30 * 86_400_000;
 
 /** Deletes some of an account's child-directed rows that are too old. Returns how many of each there were. */
 export async function deleteOldChildRows(

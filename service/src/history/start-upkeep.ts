@@ -2,12 +2,19 @@ import type { Logger } from 'pino';
 import type { Clock } from '../platform/time.ts';
 import { isArchived } from './archive-week.ts';
 import type { Database } from '../store/database.ts';
-import { analyzePartitions, createPartitions, dropWeek, listWeeks } from '../store/partitions.ts';
+import {
+  analyzePartitions,
+  createPartitions,
+  dropWeek,
+  listWeeks,
+  weekMs,
+} from '../store/partitions.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import { startFolding } from './fold-rollups.ts';
 import { rollUpDays } from './rollup.ts';
 import { claimChore } from './claim-chore.ts';
 import { deleteOldRows, type Retention } from './delete-old-rows.ts';
+import { childRetentionMs } from './erase-player.ts';
 
 interface Deps {
   database: Database;
@@ -18,6 +25,8 @@ interface Deps {
 }
 
 const intervalMs = 3_600_000;
+/** By then, no child's row is left in a week that has ended. The rows are deleted every hour. */
+const childlessMs = childRetentionMs + 86_400_000;
 
 /**
  * Starts the maintenance jobs. At startup and then every hour, each process creates partitions in advance, and one of
@@ -99,6 +108,8 @@ export async function dropOldWeeks(
   for (const week of await listWeeks(database, nowMs - decisionsMs)) {
     if (stopping.aborted) break;
     const mustBeArchived = archiveDirectory !== undefined && week.isArchived;
+    // Nothing is deleted from the archive of a dropped week, so it must not contain children's rows any more.
+    if (mustBeArchived && week.fromMs + weekMs > nowMs - childlessMs) continue;
     if (mustBeArchived && !(await isArchived(database, week))) kept.push(week.name);
     else {
       await dropWeek(database, week);

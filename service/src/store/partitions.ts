@@ -4,7 +4,7 @@ import { readCitusRole } from './citus.ts';
 import type { Database, Queries } from './database.ts';
 
 const dayMs = 86_400_000;
-const weekMs = 7 * dayMs;
+export const weekMs = 7 * dayMs;
 /** 1970-01-05 was a Monday. */
 const firstMondayMs = 4 * dayMs;
 

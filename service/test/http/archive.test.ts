@@ -18,7 +18,8 @@ import { startCommand, runInProcess } from './command-line.ts';
 const guide = readFileSync(new URL('../../../docs/backup.md', import.meta.url), 'utf8');
 /** A Wednesday. */
 const oldWeekAtMs = Date.UTC(2026, 8, 30);
-const weekMs = 7 * 86_400_000;
+const dayMs = 86_400_000;
+const weekMs = 7 * dayMs;
 
 /** Stores one week's decisions. Each decision has one event. */
 async function storeWeek(database: Database, atMs: number, rows: number): Promise<void> {
@@ -115,13 +116,15 @@ test.skipIf(!hasPostgres)(
     await database.query(
       `UPDATE decisions SET placement = 'late' WHERE id < '${firstIdAt('decision', oldWeekAtMs - weekMs)}' AND custom_data LIKE '%code 7'`,
     );
-    const dropWeeks = (beforeMs: number) =>
+    const dropWeeks = (beforeMs: number, days = 31) =>
       dropOldWeeks(
         database,
-        beforeMs,
-        { decisionsMs: 0, auditMs: undefined, archiveDirectory: folder },
+        beforeMs + days * dayMs,
+        { decisionsMs: days * dayMs, auditMs: undefined, archiveDirectory: folder },
         new AbortController().signal,
       );
+    // Children's rows are deleted after 30 days. In the archive of a dropped week, they would stay.
+    expect(await dropWeeks(oldWeekAtMs - weekMs, 20)).toEqual({ dropped: [], kept: [] });
     expect(await dropWeeks(oldWeekAtMs - weekMs)).toEqual({
       dropped: ['timelines_20260914'],
       kept: ['decisions_20260914'],
