@@ -25,6 +25,8 @@ export interface RewardInput {
   invalid: boolean;
   /** Whether the player's other rewards have reached the placement's caps. */
   capped: boolean;
+  /** Whether the placement requires proof of who the player is, so that its rewards are all one player's. */
+  isPlayerProven: boolean;
 }
 
 export interface RewardVerdict {
@@ -60,7 +62,9 @@ export function checkReward(input: RewardInput): RewardVerdict | undefined {
   // The impression may still arrive, because requests can arrive out of order.
   if (input.servedAtMs === undefined) return keepPending('no_impression');
   const adView = deriveAdView({ issuedAtMs, requiredMs }, events, complete);
-  if (input.capped) return deny('frequency_capped');
+  // Without proof, the other rewards may be those of other players whom the game gave the same reference by mistake.
+  if (input.capped)
+    return input.isPlayerProven ? deny('frequency_capped') : keepPending('frequency_capped');
   if (isContradicted(requiredMs, claims)) return keepPending('impossible_timing');
   // Nothing proves that one person watched both ads: a game may by mistake give several players the same reference.
   if (isOverbooked(adView, input.otherAdViews) || overlaps(adView, input.otherAdViews))

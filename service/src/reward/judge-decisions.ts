@@ -82,6 +82,7 @@ function judgeReward(
 ): RewardVerdict | undefined {
   const { rewardState, format, id, servedAtMs, invalidReason } = decision;
   if (rewardState !== 'none' && rewardState !== 'pending') return undefined;
+  const placement = input.snapshot.placements.get(decision.placement)?.placement;
   const rejection = format === 'rewarded' ? input.rejectedCompletions.get(id) : undefined;
   return (
     rejection ??
@@ -93,13 +94,14 @@ function judgeReward(
       killed: isDecisionKilled(input.snapshot, decision, input.nowMs),
       otherAdViews: input.history.otherAdViews(decision),
       capped: servedAtMs !== null && isCapped(input, decision, servedAtMs),
+      isPlayerProven: (placement?.identity ?? 'none') !== 'none',
     })
   );
 }
 
 /**
  * Rechecks the caps when an ad is completed. Otherwise, a player could evade the caps by requesting many ads in
- * advance. Only ads that earned a reward count. If two ads play in two tabs at the same time, the ad that is completed
+ * advance. Only ads that earned a reward count, and no more than the caps allow are ever paid. If two ads play in two tabs at the same time, the ad that is completed
  * first is rewarded.
  */
 function isCapped(

@@ -98,6 +98,20 @@ test('a placement can require a user token or a request from the game server', a
   expect(await code({ user_ref: 'anybody' })).toBe('identity_required');
   expect(await code({ user_token: userToken })).toBe('filled');
   expect(await code({ user_ref: 'anybody' }, game.client.secret)).toBe('filled');
+  // Caps deny for good, because the ads are one player's.
+  await updatePlacement(game, 'double-coins', { frequency_cap: { max: 1, per_s: 3_600 } });
+  const ads = [];
+  for (let count = 0; count < 2; count += 1)
+    ads.push(
+      (await game.requestDecision({ placement: 'double-coins', user_token: userToken })).body,
+    );
+  for (const state of ['earned', 'denied']) {
+    game.advance(20_000);
+    const [ad] = ads.splice(0, 1);
+    if (ad) expect(await game.watch(ad)).toMatchObject({ state });
+  }
+  await updatePlacement(game, 'double-coins', { frequency_cap: undefined });
+
   await updatePlacement(game, 'double-coins', { identity: 'server' });
   expect(await code({ user_token: userToken })).toBe('identity_required');
   expect(await code({ user_ref: 'anybody' }, game.client.secret)).toBe('filled');

@@ -30,6 +30,7 @@ const evaluateReward = (overrides: Partial<RewardInput> = {}) =>
     invalid: false,
     otherAdViews: [],
     capped: false,
+    isPlayerProven: false,
     ...overrides,
   });
 
@@ -76,7 +77,11 @@ describe('a reward', () => {
       { decision: { ...decision, reward: null } },
       'not_rewarded_placement',
     ],
-    ['the cap is reached', { capped: true }, 'frequency_capped'],
+    [
+      'a player who has proven who they are reaches the cap',
+      { capped: true, isPlayerProven: true },
+      'frequency_capped',
+    ],
     [
       'another ad ended just before',
       { otherAdViews: [createOtherAdView(-9_000, 1_500)] },
@@ -95,6 +100,7 @@ describe('a reward', () => {
 
   test.each<[string, Partial<RewardInput>, string]>([
     ['an impression', { servedAtMs: undefined }, 'no_impression'],
+    ['proof that one player reached the cap', { capped: true }, 'frequency_capped'],
     [
       'evidence that 95% was watched',
       {
