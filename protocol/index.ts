@@ -30,6 +30,7 @@ import {
   adIconSchema,
   decisionCreativeSchema,
   decisionRequestSchema,
+  pageMediaSchema,
   decisionSchema,
   explanationSchema,
 } from './schemas/decision.ts';
@@ -111,6 +112,7 @@ export const schemas = [
   playerSessionSchema,
   decisionRequestSchema,
   adIconSchema,
+  pageMediaSchema,
   decisionCreativeSchema,
   explanationSchema,
   decisionSchema,

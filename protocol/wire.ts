@@ -69,7 +69,7 @@ export interface RewardStatus {
     | 'simulated';
   reward?: Reward;
   /**
-   * The kind of proof that the ad was watched. `verified`: the SDK showed the ad, and the service verified the impression and the watch time. More values may be added.
+   * The kind of proof that the ad was watched. `verified`: the SDK showed the ad, and the service verified the impression and the watch time. `client_attested`: only an ad SDK in the player’s page says so. More values may be added.
    */
   evidence?: string;
   /**
@@ -128,6 +128,11 @@ export interface Placement {
    */
   late_window_s: number;
   /**
+   * What a view earns that only an ad SDK in the page confirms. `none`: nothing, and `page` sources don’t fill a rewarded placement. `client_attested`: the reward, with that evidence, as often as `page_reward_cap` allows (default: 5 times a day). Default: `none`.
+   */
+  page_rewards?: 'none' | 'client_attested';
+  page_reward_cap?: FrequencyCap;
+  /**
    * How the player’s identity is proven: not at all, with a user token, or with an ad request from your server. Default: `none`.
    */
   identity?: 'none' | 'user_token' | 'server';
@@ -155,9 +160,13 @@ export interface Source {
   updated_at: string;
   name: string;
   /**
-   * Ads that you upload (`house`, `direct`), a VAST ad tag, or an OpenRTB bidder.
+   * Ads that you upload (`house`, `direct`), a VAST ad tag, an OpenRTB bidder, or an ad SDK in the player’s page.
    */
-  kind: 'house' | 'direct' | 'vast' | 'openrtb';
+  kind: 'house' | 'direct' | 'vast' | 'openrtb' | 'page';
+  /**
+   * `page`: `google_h5`, or `custom:` and the name of your own adapter.
+   */
+  adapter?: string;
   /**
    * `vast`: the ad tag, an https URL. The service expands VAST 4 macros, such as `[CACHEBUSTING]`.
    */
@@ -201,7 +210,7 @@ export interface Source {
    */
   request_header_names?: string[];
   /**
-   * `vast` and `openrtb`: the rewarded and interstitial placements that the source may fill. Default: none.
+   * `vast`, `openrtb` and `page`: the rewarded and interstitial placements that the source may fill. Default: none.
    *
    * @maxItems 100
    *
@@ -209,7 +218,7 @@ export interface Source {
    */
   placements?: string[];
   /**
-   * `vast` and `openrtb`: the priority of the source, on the same scale as for house ads. 1 is the highest. Default: 5.
+   * `vast`, `openrtb` and `page`: the priority of the source, on the same scale as for house ads. 1 is the highest. Default: 5.
    */
   priority?: number;
   /**
@@ -247,7 +256,7 @@ export interface Source {
    */
   tracking_window_s?: number;
   /**
-   * `vast` and `openrtb`: whether the source receives child-directed requests. Default: `false`.
+   * `vast`, `openrtb` and `page`: whether the source receives child-directed requests. Default: `false`.
    */
   child_directed?: boolean;
   /**
@@ -842,6 +851,14 @@ export interface DecisionRequest {
    */
   formats?: ('video' | 'image' | 'html')[];
   /**
+   * The ad SDKs in the page that are ready to show an ad. Default: none.
+   *
+   * @maxItems 8
+   *
+   * Items: An ad SDK in the player’s page: `google_h5`, or `custom:` and the name of your own adapter.
+   */
+  page_adapters?: string[];
+  /**
    * CSS pixels.
    */
   viewport?: {
@@ -917,14 +934,24 @@ export interface AdIcon {
   y?: 'top' | 'bottom';
 }
 /**
+ * An ad that an ad SDK in the page chooses and shows. If it has none, the client reports an `error` and requests another decision without this adapter.
+ */
+export interface PageMedia {
+  format: 'page';
+  /**
+   * An ad SDK in the player’s page: `google_h5`, or `custom:` and the name of your own adapter.
+   */
+  adapter: string;
+}
+/**
  * The ad to show.
  */
 export interface DecisionCreative {
   /**
-   * An id with the prefix `crv_`.
+   * Absent if an ad SDK in the page chooses the ad.
    */
-  id: string;
-  media: Media;
+  id?: string;
+  media: Media | PageMedia;
   click_url?: string;
   alt: string;
   /**
@@ -1406,7 +1433,7 @@ export interface DecisionRewardedEvent {
     user_ref: string;
     reward: Reward;
     /**
-     * The kind of proof that the ad was watched. `verified`: the SDK showed the ad, and the service verified the impression and the watch time. More values may be added.
+     * The kind of proof that the ad was watched. `verified`: the SDK showed the ad, and the service verified the impression and the watch time. `client_attested`: only an ad SDK in the player’s page says so. More values may be added.
      */
     evidence?: string;
     custom_data?: string;
@@ -1688,6 +1715,11 @@ export interface PlacementRequest {
    */
   late_window_s?: number;
   /**
+   * What a view earns that only an ad SDK in the page confirms. `none`: nothing, and `page` sources don’t fill a rewarded placement. `client_attested`: the reward, with that evidence, as often as `page_reward_cap` allows (default: 5 times a day). Default: `none`.
+   */
+  page_rewards?: 'none' | 'client_attested';
+  page_reward_cap?: FrequencyCap;
+  /**
    * How the player’s identity is proven: not at all, with a user token, or with an ad request from your server. Default: `none`.
    */
   identity?: 'none' | 'user_token' | 'server';
@@ -1715,6 +1747,8 @@ export interface PlacementUpdate {
    * How long after the decision a completion is accepted.
    */
   late_window_s?: number;
+  page_rewards?: ('none' | 'client_attested') | null;
+  page_reward_cap?: FrequencyCap | null;
   identity?: ('none' | 'user_token' | 'server') | null;
   status?: 'active' | 'paused';
 }
@@ -1724,9 +1758,13 @@ export interface PlacementUpdate {
 export interface SourceRequest {
   name: string;
   /**
-   * Ads that you upload (`house`, `direct`), a VAST ad tag, or an OpenRTB bidder.
+   * Ads that you upload (`house`, `direct`), a VAST ad tag, an OpenRTB bidder, or an ad SDK in the player’s page.
    */
-  kind: 'house' | 'direct' | 'vast' | 'openrtb';
+  kind: 'house' | 'direct' | 'vast' | 'openrtb' | 'page';
+  /**
+   * `page`: `google_h5`, or `custom:` and the name of your own adapter.
+   */
+  adapter?: string;
   /**
    * `vast`: the ad tag, an https URL. The service expands VAST 4 macros, such as `[CACHEBUSTING]`.
    */
@@ -1766,7 +1804,7 @@ export interface SourceRequest {
     sid: string;
   }[];
   /**
-   * `vast` and `openrtb`: the rewarded and interstitial placements that the source may fill. Default: none.
+   * `vast`, `openrtb` and `page`: the rewarded and interstitial placements that the source may fill. Default: none.
    *
    * @maxItems 100
    *
@@ -1774,7 +1812,7 @@ export interface SourceRequest {
    */
   placements?: string[];
   /**
-   * `vast` and `openrtb`: the priority of the source, on the same scale as for house ads. 1 is the highest. Default: 5.
+   * `vast`, `openrtb` and `page`: the priority of the source, on the same scale as for house ads. 1 is the highest. Default: 5.
    */
   priority?: number;
   /**
@@ -1812,7 +1850,7 @@ export interface SourceRequest {
    */
   tracking_window_s?: number;
   /**
-   * `vast` and `openrtb`: whether the source receives child-directed requests. Default: `false`.
+   * `vast`, `openrtb` and `page`: whether the source receives child-directed requests. Default: `false`.
    */
   child_directed?: boolean;
   /**
@@ -1846,6 +1884,7 @@ export interface SourceRequest {
  */
 export interface SourceUpdate {
   name?: string;
+  adapter?: string | null;
   tag_url?: string | null;
   endpoint_url?: string | null;
   ortb_version?: ('2.5' | '2.6') | null;

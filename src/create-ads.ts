@@ -34,6 +34,7 @@ import { native } from './platform/native.ts';
 import { createEmitter, type Emitter } from './platform/emitter.ts';
 import { newRandomId } from './platform/ids.ts';
 import { startPortalMode } from './portal-mode.ts';
+import type { PageAds } from './portal/connect-page-ads.ts';
 import { browserTabChannel } from './platform/page.ts';
 import { loadPart } from './platform/load-part.ts';
 import { createLedger } from './reward/ledger.ts';
@@ -186,9 +187,24 @@ export function startAds(
         warn?.({ type: 'response', placement, serviceUrl, response });
     },
     onChange: emitChange,
+    pageAdapters: (placement) => pageAds?.list(placement),
     loadCreative: (decision, loadSignal) =>
+      pageAds?.load(decision, loadSignal) ??
       loadCreative(decision, { clock: systemClock, signal: loadSignal, locale }),
   });
+  let pageAds: PageAds | undefined;
+  const loadPageAds = async (): Promise<void> => {
+    const importPart = () => import('./portal/connect-page-ads.ts');
+    const connect = await loadPart(importPart, 'connectPageAds', { ...ports, signal });
+    pageAds = connect({
+      ...breakDeps,
+      pageAds: validOptions.pageAds,
+      onShown: decisions.onImpression,
+      signal,
+    });
+  };
+  // Rejects only when the ads are destroyed.
+  if (validOptions.pageAds && !portal) loadPageAds().catch(() => undefined);
   const portalMode =
     portal &&
     startPortalMode({
@@ -209,6 +225,7 @@ export function startAds(
     ...validOptions,
     clock: systemClock,
     take: portal ? refuseAd : decisions.take,
+    showInPage: (...call) => pageAds?.run(...call),
     engine,
     rewards,
     enqueue(event, after) {

@@ -52,6 +52,11 @@ export interface AdsOptions extends RequestOptions {
   /** The portal’s own ids of placements, where they differ from yours, as on Facebook. */
   portalPlacements?: Record<string, string>;
   /**
+   * Ad SDKs in your own page that may show their ads if the service decides so: Google’s H5 ads, and adapters of your own.
+   * They are ignored on a portal. Default: none.
+   */
+  pageAds?: readonly ('google_h5' | PortalAdapter)[];
+  /**
    * Your own id for the player: 1 to 128 printable ASCII characters. Required for rewarded ads. Other characters are
    * sent percent-encoded.
    */
@@ -188,6 +193,7 @@ const checks: Record<keyof AdsOptions, Check> = {
   portal: anything,
   portalRewards: anything,
   portalPlacements: anything,
+  pageAds: anything,
   userRef: anything,
   userToken: anything,
   customData: (value) => !isCustomData(value) && 'a string of at most 1,024 characters',

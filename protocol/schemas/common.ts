@@ -63,6 +63,13 @@ export const slug = Type.String({
 
 export const url = Type.String({ format: 'uri', maxLength: 2048 });
 
+/** The name of an ad SDK in the player's page. */
+export const pageAdapter = Type.String({
+  pattern: '^(?:google_h5|custom:[a-z0-9](?:[a-z0-9_-]{0,30}[a-z0-9])?)$',
+  description:
+    'An ad SDK in the player’s page: `google_h5`, or `custom:` and the name of your own adapter.',
+});
+
 /** Creates a named schema. Its TypeScript type and its OpenAPI component have the same name. */
 export const named = <T extends Record<string, Type.TSchema>>(
   name: string,

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { nextAdAt } from './ad-rule.ts';
-import { id, named, oneOf, ref, slug, time, url } from './common.ts';
+import { id, named, oneOf, pageAdapter, ref, slug, time, url } from './common.ts';
 import { mediaFormat, mediaFormats } from './creative.ts';
 import { placementFormat } from './placement.ts';
 
@@ -57,6 +57,13 @@ export const decisionRequestSchema = named('DecisionRequest', 'Requests an ad.',
       maxItems: mediaFormats.length,
       uniqueItems: true,
       description: 'The media formats that the client can show. Default: all formats.',
+    }),
+  ),
+  page_adapters: Type.Optional(
+    Type.Array(pageAdapter, {
+      maxItems: 8,
+      uniqueItems: true,
+      description: 'The ad SDKs in the page that are ready to show an ad. Default: none.',
     }),
   ),
   viewport: Type.Optional(
@@ -137,9 +144,18 @@ export const adIconSchema = named(
   },
 );
 
+export const pageMediaSchema = named(
+  'PageMedia',
+  'An ad that an ad SDK in the page chooses and shows. If it has none, the client reports an `error` and requests another decision without this adapter.',
+  { format: Type.Literal('page'), adapter: pageAdapter },
+);
+
 export const decisionCreativeSchema = named('DecisionCreative', 'The ad to show.', {
-  id: id('creative'),
-  media: ref('Media'),
+  id: Type.Optional({
+    ...id('creative'),
+    description: 'Absent if an ad SDK in the page chooses the ad.',
+  }),
+  media: Type.Union([ref('Media'), ref('PageMedia')]),
   click_url: Type.Optional(url),
   alt: Type.String(),
   advertiser: Type.Optional(

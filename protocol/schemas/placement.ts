@@ -33,6 +33,13 @@ const fields = {
     default: 86_400,
     description: 'How long after the decision a completion is accepted.',
   }),
+  page_rewards: Type.Optional(
+    oneOf(
+      ['none', 'client_attested'],
+      'What a view earns that only an ad SDK in the page confirms. `none`: nothing, and `page` sources don’t fill a rewarded placement. `client_attested`: the reward, with that evidence, as often as `page_reward_cap` allows (default: 5 times a day). Default: `none`.',
+    ),
+  ),
+  page_reward_cap: Type.Optional(ref('FrequencyCap')),
   identity: Type.Optional(
     oneOf(
       ['none', 'user_token', 'server'],

@@ -63,7 +63,7 @@ export const evidence = Type.String({
   minLength: 1,
   maxLength: 64,
   description:
-    'The kind of proof that the ad was watched. `verified`: the SDK showed the ad, and the service verified the impression and the watch time. More values may be added.',
+    'The kind of proof that the ad was watched. `verified`: the SDK showed the ad, and the service verified the impression and the watch time. `client_attested`: only an ad SDK in the player’s page says so. More values may be added.',
 });
 
 export const rewardStatusSchema = named('RewardStatus', 'The state of a decision’s reward.', {

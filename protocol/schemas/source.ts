@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { named, oneOf, slug, strictObject, url } from './common.ts';
+import { named, oneOf, pageAdapter, slug, strictObject, url } from './common.ts';
 import { resourceFields, status } from './resource.ts';
 
 /** Creates a schema for an amount of money in micros (millionths of the currency unit), up to 1,000,000 units. */
@@ -26,9 +26,13 @@ export const sourceSchema = named('Source', 'A source of ads.', {
   ...resourceFields('source'),
   name: Type.String({ minLength: 1, maxLength: 200 }),
   kind: oneOf(
-    ['house', 'direct', 'vast', 'openrtb'],
-    'Ads that you upload (`house`, `direct`), a VAST ad tag, or an OpenRTB bidder.',
+    ['house', 'direct', 'vast', 'openrtb', 'page'],
+    'Ads that you upload (`house`, `direct`), a VAST ad tag, an OpenRTB bidder, or an ad SDK in the player’s page.',
   ),
+  adapter: Type.Optional({
+    ...pageAdapter,
+    description: '`page`: `google_h5`, or `custom:` and the name of your own adapter.',
+  }),
   tag_url: Type.Optional(
     Type.String({
       maxLength: 2_048,
@@ -88,7 +92,7 @@ export const sourceSchema = named('Source', 'A source of ads.', {
       maxItems: 100,
       uniqueItems: true,
       description:
-        '`vast` and `openrtb`: the rewarded and interstitial placements that the source may fill. Default: none.',
+        '`vast`, `openrtb` and `page`: the rewarded and interstitial placements that the source may fill. Default: none.',
     }),
   ),
   priority: Type.Optional(
@@ -96,7 +100,7 @@ export const sourceSchema = named('Source', 'A source of ads.', {
       minimum: 1,
       maximum: 10,
       description:
-        '`vast` and `openrtb`: the priority of the source, on the same scale as for house ads. 1 is the highest. Default: 5.',
+        '`vast`, `openrtb` and `page`: the priority of the source, on the same scale as for house ads. 1 is the highest. Default: 5.',
     }),
   ),
   cpm_micros: Type.Optional(
@@ -154,7 +158,7 @@ export const sourceSchema = named('Source', 'A source of ads.', {
   child_directed: Type.Optional(
     Type.Boolean({
       description:
-        '`vast` and `openrtb`: whether the source receives child-directed requests. Default: `false`.',
+        '`vast`, `openrtb` and `page`: whether the source receives child-directed requests. Default: `false`.',
     }),
   ),
   header_profile: Type.Optional(

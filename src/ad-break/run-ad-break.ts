@@ -2,6 +2,7 @@ import type { OverlayText } from '../creative/strings.ts';
 import type { RequestOptions } from '../options.ts';
 import type { ShowResult } from '../outcome.ts';
 import { has } from '../platform/guard.ts';
+import type { ReadyAd } from '../decision/request-ad.ts';
 import { type AdSource, obtainAd } from './obtain-ad.ts';
 import { occupyPage } from './occupy-page.ts';
 import { type MachineDeps, runMachine, type ShowRequest } from './run-machine.ts';
@@ -17,6 +18,8 @@ export interface BreakDeps extends AdSource, Omit<MachineDeps, 'strings'> {
   text: OverlayText;
   /** Whether ads start muted unless the call overrides it. Follows the player's last choice. */
   muted?: boolean;
+  /** Lets an ad SDK in the page show its ad. Returns undefined for any other ad. */
+  showInPage?(deps: BreakDeps, request: BreakRequest, ad: ReadyAd): Promise<ShowResult> | undefined;
 }
 
 /**
@@ -29,7 +32,7 @@ export async function runAdBreak(deps: BreakDeps, request: BreakRequest): Promis
   try {
     const ad = await obtainAd(deps, { ...request, format: request.kind }, deps.text.ready);
     if (!has(ad, 'creative')) return ad;
-    const showRequest: ShowRequest = {
+    const showRequest: BreakRequest = {
       ...request,
       muted: request.muted ?? deps.muted,
       onSoundChosen: (muted) => (deps.muted = muted),
@@ -38,8 +41,12 @@ export async function runAdBreak(deps: BreakDeps, request: BreakRequest): Promis
         request.onClose?.();
       },
     };
-    return await runMachine({ ...deps, strings: deps.text.strings() }, showRequest, ad);
+    return await (deps.showInPage?.(deps, showRequest, ad) ?? showAd(deps, showRequest, ad));
   } finally {
     release();
   }
 }
+
+/** Shows a loaded ad in the overlay. */
+export const showAd = (deps: BreakDeps, request: ShowRequest, ad: ReadyAd): Promise<ShowResult> =>
+  runMachine({ ...deps, strings: deps.text.strings() }, request, ad);

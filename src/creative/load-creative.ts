@@ -1,11 +1,11 @@
-import type { DecisionCreative } from '../../protocol/wire.ts';
+import type { DecisionCreative, Media } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
 import { renderHtml } from './html.ts';
 import { renderImage } from './image.ts';
 import type { LoadedCreative, Renderer } from './renderer.ts';
 import { renderVideo } from './video.ts';
 
-const renderers: Record<DecisionCreative['media']['format'], Renderer> = {
+const renderers: Record<Media['format'], Renderer> = {
   video: renderVideo,
   image: renderImage,
   html: renderHtml,
@@ -24,7 +24,7 @@ export async function loadCreative(
   options: { clock: Clock; signal: AbortSignal; locale?: string },
 ): Promise<LoadedCreative> {
   const { creative } = decision;
-  const { format } = creative.media;
+  const format = creative.media.format as Media['format'];
   // A later release of the service may know other formats.
   if (!Object.hasOwn(renderers, format)) throw new Error('format_unknown');
   options.signal.throwIfAborted();

@@ -83,6 +83,8 @@ export interface RequestAdDeps extends RequestDecisionDeps {
   adLoad: Pick<AdLoad, 'learn' | 'session'>;
   /** Returns why the player may not see an ad now. The user token may just have shown that. */
   findHold(placement: string, options: RequestOptions): NoAd | undefined;
+  /** Returns the ad SDKs in the page that are ready to show an ad. */
+  pageAdapters?(placement: string): string[] | undefined;
   /** Called with the result of each request. */
   onResponse?(placement: string, response: ServiceResult<Decision>): void;
   /** Loads a decision's media. Rejects if that fails or `signal` aborts. */
@@ -98,21 +100,24 @@ const isFilled = (decision: Decision): decision is FilledDecision =>
 const hasSameMedia = (a: FilledDecision, b: FilledDecision): boolean =>
   JSON.stringify(a.creative) === JSON.stringify(b.creative) && a.min_watch_ms === b.min_watch_ms;
 
-/** Requests a decision and loads its media. If `previous` has the same media, reuses it. */
+/** The message of the error with which {@link RequestAdDeps.loadCreative} rejects if an ad SDK in the page has no ad. */
+export const noPageAd = 'no_page_ad';
+
+/**
+ * Requests a decision and loads its media. If `previous` has the same media, reuses it. If an ad SDK in the page was to
+ * show its ad, but has none, requests one more decision, without such ads.
+ */
 export async function requestAd(
   deps: RequestAdDeps,
-  {
-    placement,
-    options,
-    signal,
-    previous,
-  }: {
+  call: {
     placement: string;
     options: RequestOptions;
     signal: AbortSignal;
     previous: ReadyAd | undefined;
+    isLast?: boolean;
   },
 ): Promise<ReadyAd | NoAd> {
+  const { placement, options, signal, previous, isLast } = call;
   const profile = deps.profile();
   const tokenResult = await getUserToken(profile.user.userToken, {
     clock: deps.clock,
@@ -124,7 +129,11 @@ export async function requestAd(
   const hold = deps.findHold(placement, options);
   if (hold) return hold;
   const session = deps.adLoad.session(profile.user.userRef);
-  const request = buildRequestBody(placement, deps.locale, profile, options, userToken, session);
+  const adapters = isLast ? undefined : deps.pageAdapters?.(placement);
+  const request = {
+    ...buildRequestBody(placement, deps.locale, profile, options, userToken, session),
+    ...(adapters?.length && { page_adapters: adapters }),
+  };
   // The decision's age is measured from the request, because the device may sleep while waiting for the response.
   const ageMs = startStopwatch(deps.clock);
   const response = await requestDecision(deps, request, signal);
@@ -133,7 +142,10 @@ export async function requestAd(
     await deps.makeGuest?.();
   if (signal.aborted) return { outcome: 'aborted' };
   if (response.kind !== 'ok') return noAdFromResponse(response, deps.clock.now());
-  return loadAdFromDecision(deps, response.body, ageMs, signal, previous);
+  const ad = await loadAdFromDecision(deps, response.body, ageMs, signal, previous);
+  return !has(ad, 'creative') && ad.detail === noPageAd && !isLast
+    ? requestAd(deps, { ...call, isLast: true })
+    : ad;
 }
 
 /** Loads the media for a decision from the game's own server. */

@@ -25,6 +25,8 @@ export interface PortalAdDeps {
    * what to add to the result.
    */
   track(adapter: PortalAdapter): () => Promise<Partial<ShowResult>>;
+  /** Called when the ad has ended, before anything else. If it was earned, the result says so later. */
+  onEnd?(result: ShowResult): void;
 }
 
 /** Rejects {@link PortalAdDeps.connect}. */
@@ -88,13 +90,14 @@ function performCall(
   function end(result: ShowResult): void {
     if (hasEnded) return;
     hasEnded = true;
+    deps.onEnd?.(result);
     cancelTimer();
     stopAbort?.();
     release();
     callGuarded(onClose);
     call.abort();
     // What the player has earned is earned, however the ad ended.
-    const ended = earned?.then((details): ShowResult => ({ ...details, outcome: 'rewarded' }));
+    const ended = earned?.then((details) => ({ outcome: 'rewarded', ...details }) as ShowResult);
     void Promise.resolve(ended ?? result).then(settle);
   }
 

@@ -9,8 +9,19 @@ interface CapResult {
   retryAtMs: number;
 }
 
+/** The default of `page_reward_cap`. */
+const defaultPageRewardCap = { max: 5, per_s: 86_400 } as const;
+
+/** The limits of the rewards that only an ad SDK in the page confirms. */
+export const pageRewardLimits = ({
+  page_reward_cap: cap = defaultPageRewardCap,
+}: Pick<Placement, 'page_reward_cap'>): Limits => ({ cooldown_s: 0, frequency_cap: cap });
+
+/** A placement's limits on how often a player sees its ads. */
+export type Limits = Pick<Placement, 'cooldown_s' | 'frequency_cap'>;
+
 /** How long an impression counts toward a placement's caps, in milliseconds. 0 if the placement has no caps. */
-export const capWindowMs = (placement: Pick<Placement, 'cooldown_s' | 'frequency_cap'>): number =>
+export const capWindowMs = (placement: Limits): number =>
   1_000 * Math.max(placement.cooldown_s, placement.frequency_cap?.per_s ?? 0);
 
 /**
@@ -25,7 +36,7 @@ export const servedWithinMs = 900_000;
  * reporting the most recent impression first.
  */
 export function exceedsCaps(
-  placement: Placement,
+  placement: Limits,
   otherServedAtMs: readonly number[],
   servedAtMs: number,
 ): boolean {
@@ -46,7 +57,7 @@ export function exceedsCaps(
  * any order). If both block the player, returns the limit that ends later.
  */
 export function checkCaps(
-  placement: Placement,
+  placement: Limits,
   servedAtMs: readonly number[],
   nowMs: number,
 ): CapResult | undefined {

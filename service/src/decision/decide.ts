@@ -28,6 +28,8 @@ export interface DecideInput {
   context: PolicyContext;
   /** Times of the player's verified impressions on the placement within the cap window, in Unix milliseconds. */
   servedAtMs: readonly number[];
+  /** Times of the player's ads on the placement that an ad SDK in the page has shown, in Unix milliseconds. */
+  pageAdsAtMs: readonly number[];
   /** When each ad rule allows the player's next ad. */
   ruleEnds: RuleEnds;
   /** The formats in which the player sees no ads: proven by a user token, never a client's word. */
@@ -137,12 +139,12 @@ export interface ExternalRejection {
   outcome?: Omit<Unfilled, 'explain'>;
 }
 
-const killedRejection: ExternalRejection = {
+export const killedRejection: ExternalRejection = {
   verdict: 'killed',
   outcome: { status: 'no_fill', reason: 'killed' },
 };
 
-const rejectByPolicy = (rule: Policy): ExternalRejection => ({
+export const rejectByPolicy = (rule: Policy): ExternalRejection => ({
   verdict: `${rule.kind}: ${rule.name}`,
   outcome: { status: 'blocked', reason: rule.kind, rule },
 });

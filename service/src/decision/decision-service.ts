@@ -80,7 +80,9 @@ export function createDecisionMaker(deps: Deps): MakeDecision {
     const input = { scope, entry, request, client, nowMs };
     // External sources are not called for bots, because bot impressions don't count.
     const canUseSources =
-      entry.sources.length > 0 && !client.bot && !simulateVerdict(request.simulate);
+      entry.sources.length + entry.pageSources.length > 0 &&
+      !client.bot &&
+      !simulateVerdict(request.simulate);
     const evaluation = canUseSources
       ? evaluateWithSources(deps, input)
       : evaluateRequest(deps, input);
@@ -218,7 +220,7 @@ const msPerHour = 3_600_000;
 function makeDecideInput(
   { configuration, random }: EvaluateDeps,
   { scope, entry, request, client: { adFree = [], device, country }, nowMs }: EvaluationInput,
-  { servedAtMs, seenAds }: PlayerRecord,
+  { servedAtMs, pageAdsAtMs, seenAds }: PlayerRecord,
 ): DecideInput {
   const snapshot = configuration.snapshot(scope);
   const context: PolicyContext = {
@@ -241,6 +243,7 @@ function makeDecideInput(
     request,
     context,
     servedAtMs,
+    pageAdsAtMs,
     ruleEnds: snapshot.adRules.enabled.length === 0 ? noEnds : findEnds(),
     adFree,
     dailyBudgets: configuration.dailyBudgets(scope),

@@ -8,9 +8,11 @@ export interface DecisionState {
   id: string;
   placement: string;
   format: string;
-  mediaFormat: 'video' | 'image' | 'html';
-  creativeId: string;
-  advertiserId: string;
+  /** `page` for an ad that an ad SDK in the page has chosen and shown, of which the service sees nothing. */
+  mediaFormat: 'video' | 'image' | 'html' | 'page';
+  /** Null for an ad that was chosen in the page. */
+  creativeId: string | null;
+  advertiserId: string | null;
   sourceId: string;
   /** Null for an external ad. */
   houseAdId: string | null;
@@ -20,6 +22,8 @@ export interface DecisionState {
   customData: string | null;
   reward: Reward | null;
   requiredMs: number | null;
+  /** What the reward rests on; null if the service verifies the ad view itself. */
+  evidence: 'client_attested' | null;
   /** Null for valid traffic. */
   invalidReason: InvalidReason | null;
   simulate: NonNullable<DecisionRequest['simulate']> | null;

@@ -4,6 +4,7 @@ import { formatInstant } from '../platform/time.ts';
 import type { Scope } from '../store/database.ts';
 import type { Verdict } from './decide.ts';
 import type { ExternalCandidate, ExternalFilled } from './external-ads.ts';
+import { type PageCandidate, paysPageAds } from './page-ads.ts';
 import type { DecisionRecord, NewDecision } from './record-decisions.ts';
 import type { Ad, Candidate, PlacementEntry } from './snapshot.ts';
 import type { TokenClaims } from './token.ts';
@@ -81,29 +82,38 @@ const findOfferExpiry = (verdict: DecisionInput['verdict']): number =>
 
 function describeAd(
   decision: Decision,
-  { id, scope, entry: { placement }, request, nowMs, sign }: DecisionInput,
-  candidate: Candidate | ExternalCandidate,
+  { id, scope, entry, request, nowMs, sign }: DecisionInput,
+  candidate: Candidate | ExternalCandidate | PageCandidate,
   expiresAtMs: number,
 ): void {
-  const { creative } = candidate;
+  const { placement } = entry;
+  const creative = 'pageSource' in candidate ? undefined : candidate.creative;
   const claims: TokenClaims = {
     decisionId: id,
     accountId: scope.accountId,
     environment: scope.environment,
     placement: placement.name,
-    creativeId: creative.id,
+    creativeId: creative?.id ?? '',
     issuedAtMs: nowMs,
     expiresAtMs,
   };
   if (request.user_ref !== undefined) claims.userRef = request.user_ref;
-  decision.creative = 'offer' in candidate ? describeOffer(candidate) : candidate.clientCreative;
+  decision.creative = describeCreative(candidate);
   if (placement.format === 'rewarded') {
-    decision.min_watch_ms = computeMinWatchMs(placement.min_view_ms, creative.media);
-    const reward = describeReward(placement, request);
+    if (creative) decision.min_watch_ms = computeMinWatchMs(placement.min_view_ms, creative.media);
+    const reward = (creative ?? paysPageAds(entry)) && describeReward(placement, request);
     if (reward) decision.reward = reward;
   }
-  if (placement.format !== 'banner') decision.close_after_ms = placement.close_after_ms;
+  if (creative && placement.format !== 'banner') decision.close_after_ms = placement.close_after_ms;
   decision.token = sign(claims);
+}
+
+function describeCreative(
+  candidate: Candidate | ExternalCandidate | PageCandidate,
+): NonNullable<Decision['creative']> {
+  if ('pageSource' in candidate)
+    return { media: { format: 'page', adapter: candidate.pageSource.adapter }, alt: '' };
+  return 'offer' in candidate ? describeOffer(candidate) : candidate.clientCreative;
 }
 
 /** Describes an external ad's creative, including the values that can differ between offers. */
@@ -148,13 +158,16 @@ function describeReward(
 }
 
 function describeRecord(
-  { id, verdict, scope, entry: { placement }, request, viewer, bot, nowMs }: DecisionInput,
+  { id, verdict, scope, entry, request, viewer, bot, nowMs }: DecisionInput,
   expiresAtMs: number,
 ): DecisionRecord {
+  const { placement } = entry;
   const candidate = verdict.status === 'filled' ? verdict.candidate : undefined;
   const houseAd = candidate && 'houseAd' in candidate ? candidate.houseAd : undefined;
-  const creative = candidate?.creative;
-  const isRewarded = creative !== undefined && placement.format === 'rewarded';
+  const pageSource = candidate && 'pageSource' in candidate ? candidate.pageSource : undefined;
+  const creative = candidate && 'creative' in candidate ? candidate.creative : undefined;
+  const isWatched = creative !== undefined && placement.format === 'rewarded';
+  const isRewarded = isWatched || (pageSource !== undefined && paysPageAds(entry));
   return {
     id,
     status: verdict.status,
@@ -162,14 +175,15 @@ function describeRecord(
     placement: placement.name,
     format: placement.format,
     creative_id: creative?.id ?? null,
-    media_format: creative?.media.format ?? null,
+    media_format: pageSource ? 'page' : (creative?.media.format ?? null),
     advertiser_id: creative?.advertiser_id ?? null,
-    source_id: creative?.source_id ?? null,
+    source_id: pageSource?.id ?? creative?.source_id ?? null,
     house_ad_id: houseAd?.id ?? null,
     // Bot impressions don't count toward the daily cap.
     reserved_ad: bot || houseAd?.daily_cap === undefined ? null : houseAd.id,
     reward: (isRewarded && describeReward(placement, request)) || null,
-    required_ms: isRewarded ? computeMinWatchMs(placement.min_view_ms, creative.media) : null,
+    required_ms: isWatched ? computeMinWatchMs(placement.min_view_ms, creative.media) : null,
+    evidence: pageSource ? 'client_attested' : null,
     invalid_reason: bot ? 'bot' : null,
     simulate: request.simulate ?? null,
     user_ref: request.child_directed === true ? null : (request.user_ref ?? null),

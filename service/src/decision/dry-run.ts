@@ -174,7 +174,7 @@ export function createTrialRunner(deps: EvaluateWithSourcesDeps): TrySource {
       {
         scope,
         // House ads are excluded. Otherwise, a house ad with a higher priority would win before the source is called.
-        entry: { ...storedEntry, candidates: [], sources: [source] },
+        entry: { ...storedEntry, candidates: [], sources: [source], pageSources: [] },
         request: { placement, consent: { status: consent } },
         client,
         nowMs: deps.clock.nowMs(),

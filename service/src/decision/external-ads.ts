@@ -13,7 +13,7 @@ import {
 } from '../demand/index.ts';
 import type { Clock } from '../platform/time.ts';
 import { getLatencyBucket, latencyMetric } from '../history/source-health.ts';
-import type { ExternalSource } from '../resource/resource.ts';
+import type { ExternalSource, PageSource } from '../resource/resource.ts';
 import type { Scope } from '../store/database.ts';
 import { checkCaps } from './caps.ts';
 import {
@@ -27,6 +27,7 @@ import {
   type Verdict,
 } from './decide.ts';
 import type { SourceCount } from './record-decisions.ts';
+import { type PageCandidate, rejectPageSource } from './page-ads.ts';
 import type { Ad } from './snapshot.ts';
 
 /** An ad that an external source offers for this decision. */
@@ -48,10 +49,10 @@ export interface ExternalDeps {
   budgetMs: number;
 }
 
-/** The verdict if an external ad was chosen. */
+/** The verdict if an ad was chosen that is not a house ad. */
 export interface ExternalFilled {
   status: 'filled';
-  candidate: ExternalCandidate;
+  candidate: ExternalCandidate | PageCandidate;
   explain: Explanation[];
 }
 
@@ -70,8 +71,8 @@ export type BuildOfferRequest = (
 /**
  * Makes a decision for a placement with external sources. Calls the sources in the highest priority tier concurrently,
  * and chooses the eligible ad with the highest price. If none of these sources has an eligible ad, calls the sources in
- * the next tier. Sources take precedence over a house ad with the same priority. Sources with a lower priority than the
- * house ad are not called.
+ * an ad SDK in the page takes its turn, and then the next tier. Sources take precedence over a house ad with the same
+ * priority. Sources with a lower priority than the house ad are not called.
  */
 export async function decideWithSources(
   deps: ExternalDeps,
@@ -90,7 +91,8 @@ export async function decideWithSources(
   const deadlineAtMs = deps.clock.monotonicMs() + deps.budgetMs;
   const auction = new Auction(deps, scope, input);
   const blockLists = buildBlockLists(requestCheck.policies);
-  for (const priority of new Set(entry.sources.map((source) => source.priority))) {
+  const priorities = [...entry.sources, ...entry.pageSources].map((source) => source.priority);
+  for (const priority of new Set(priorities.toSorted((a, b) => a - b))) {
     if (priority > houseAdPriority) break;
     const tier = entry.sources.filter((source) => source.priority === priority);
     const remainingMs = deadlineAtMs - deps.clock.monotonicMs();
@@ -98,6 +100,10 @@ export async function decideWithSources(
       buildOfferRequest(source, blockLists),
     );
     if (candidate) return auction.fill(candidate, houseVerdict);
+    const pageSource = auction.choosePage(
+      entry.pageSources.filter((source) => source.priority === priority),
+    );
+    if (pageSource) return auction.fillInPage(pageSource, houseVerdict);
   }
   return auction.fillWithHouseAd(houseVerdict);
 }
@@ -184,15 +190,46 @@ class Auction {
     }
   }
 
+  /** Returns the first of one tier's page sources that may show its ad. Whether it has one, only the page will know. */
+  choosePage(tier: readonly PageSource[]): PageSource | undefined {
+    return tier.find((source) => {
+      const rejection = rejectPageSource(source, this.#input);
+      this.#remember(rejection);
+      this.#note(source, rejection?.verdict ?? 'chosen');
+      if (rejection?.verdict !== 'not_ready_in_page')
+        this.#counts.push({ sourceId: source.id, metric: 'source_requests' });
+      if (!rejection) this.#counts.push({ sourceId: source.id, metric: 'source_wins' });
+      return !rejection;
+    });
+  }
+
+  /** Returns the decision for an ad that an ad SDK in the page chooses. */
+  fillInPage(pageSource: PageSource, houseVerdict: Verdict): ExternalDecision {
+    const explain = this.#explainWith(houseVerdict);
+    return { verdict: { status: 'filled', candidate: { pageSource }, explain }, ...this.#record() };
+  }
+
+  /** Returns what is stored if no source's own ad was chosen. */
+  #record(): Omit<ExternalDecision, 'verdict'> {
+    return {
+      sourceCounts: this.#counts,
+      ...(this.#notices.length > 0 && { demand: { notices: this.#notices } }),
+    };
+  }
+
+  #explainWith(houseVerdict: Verdict): Explanation[] {
+    const houseExplain = houseVerdict.explain.map((item) =>
+      item.verdict === 'chosen' ? { ...item, verdict: 'priority_or_weight' } : item,
+    );
+    return [...this.#explain, ...houseExplain];
+  }
+
   /** Returns the decision for the chosen external ad. */
   fill(candidate: ExternalCandidate, houseVerdict: Verdict): ExternalDecision {
     const { source, offer, limitAdTracking } = candidate;
     const { nowMs } = this.#input;
-    const houseExplain = houseVerdict.explain.map((item) =>
-      item.verdict === 'chosen' ? { ...item, verdict: 'priority_or_weight' } : item,
-    );
     return {
-      verdict: { status: 'filled', candidate, explain: [...this.#explain, ...houseExplain] },
+      verdict: { status: 'filled', candidate, explain: this.#explainWith(houseVerdict) },
       demand: {
         chosen: {
           sourceId: source.id,
@@ -212,10 +249,7 @@ class Auction {
 
   /** Falls back to the house ads' verdict. Called if no source has an eligible ad. */
   fillWithHouseAd(houseVerdict: Verdict): ExternalDecision {
-    const record = {
-      sourceCounts: this.#counts,
-      ...(this.#notices.length > 0 && { demand: { notices: this.#notices } }),
-    };
+    const record = this.#record();
     const explain = [...this.#explain, ...houseVerdict.explain];
     if (houseVerdict.status === 'filled')
       return { verdict: houseVerdict.withExplanation(explain), ...record };
@@ -284,7 +318,7 @@ class Auction {
   }
 
   #note(
-    { id, name }: ExternalSource,
+    { id, name }: Pick<ExternalSource, 'id' | 'name'>,
     verdict: string,
     response?: SourceResponse,
     result?: ExternalCandidate | Loss,

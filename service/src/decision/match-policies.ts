@@ -105,6 +105,14 @@ export const blocksSource = (policy: Policy, sourceId: string): boolean =>
   listsOf(policy).sources.has(sourceId);
 
 /**
+ * Whether the policy blocks ads by what they show. An ad that an ad SDK in the page chooses can't be checked against it.
+ */
+export const blocksContent = ({ block }: Policy): boolean =>
+  [block.advertisers, block.categories, block.domains, block.formats].some(
+    (list) => list !== undefined && list.length > 0,
+  );
+
+/**
  * Returns the policies that block the ad if they apply. They depend on the configuration only, so they are determined
  * once per list of policies.
  */

@@ -3,13 +3,15 @@ import type { Database, Scope } from '../store/database.ts';
 import { createLane } from '../store/group-commit.ts';
 import { createLanes } from '../store/lanes.ts';
 import { type AdRules, maxRecordedAds, type SeenAd } from './ad-load.ts';
-import { capWindowMs, servedWithinMs } from './caps.ts';
+import { capWindowMs, type Limits, pageRewardLimits, servedWithinMs } from './caps.ts';
 import type { PlacementEntry } from './snapshot.ts';
 
 /** What the service knows of a player's earlier ads. */
 export interface PlayerRecord {
   /** Times of the verified impressions on the placement within its cap window, in Unix milliseconds. */
   servedAtMs: readonly number[];
+  /** Times of the ads on the placement that an ad SDK in the page has shown, within the window of their own cap. */
+  pageAdsAtMs: readonly number[];
   /** The verified impressions that the ad rules count, in all placements. */
   seenAds: readonly SeenAd[];
 }
@@ -30,7 +32,7 @@ export type ReadPlayerRecord = (
   needed: AdRules['record'],
 ) => PlayerRecord | Promise<PlayerRecord>;
 
-const noRecord: PlayerRecord = { servedAtMs: [], seenAds: [] };
+const noRecord: PlayerRecord = { servedAtMs: [], pageAdsAtMs: [], seenAds: [] };
 
 /**
  * Creates the function. The queries are prepared: for one index of a player's ads, planning anew for each decision took
@@ -46,11 +48,15 @@ export function createRecordReader(database: Database): ReadPlayerRecord {
     const { scope, entry, nowMs } = input;
     const hasCaps = capWindowMs(entry.placement) > 0;
     const hasRules = needed !== undefined && entry.adRules.length > 0;
-    if (!hasRules && !hasCaps) return noRecord;
+    const hasPageCap = entry.pageSources.length > 0 && entry.placement.format === 'rewarded';
+    if (!hasRules && !hasCaps && !hasPageCap) return noRecord;
     return Promise.all([
-      hasCaps ? readServedTimes(database, input, viewer) : noRecord.servedAtMs,
+      hasCaps ? readServedTimes(database, input, viewer, entry.placement) : noRecord.servedAtMs,
+      hasPageCap
+        ? readServedTimes(database, input, viewer, pageRewardLimits(entry.placement), 'page')
+        : noRecord.pageAdsAtMs,
       hasRules ? seenAdLanes.push({ scope, viewer, needed, nowMs }) : noRecord.seenAds,
-    ]).then(([servedAtMs, seenAds]) => ({ servedAtMs, seenAds }));
+    ]).then(([servedAtMs, pageAdsAtMs, seenAds]) => ({ servedAtMs, pageAdsAtMs, seenAds }));
   };
 }
 
@@ -58,12 +64,14 @@ async function readServedTimes(
   database: Database,
   { scope, entry: { placement }, nowMs }: Input,
   viewer: string,
+  limits: Limits,
+  mediaFormat: string | null = null,
 ): Promise<number[]> {
-  const startMs = nowMs - capWindowMs(placement);
+  const startMs = nowMs - capWindowMs(limits);
   const rows = await database.execute<{ served_at: Date }>(
     `SELECT served_at FROM decisions
       WHERE account_id = $1 AND environment = $2 AND viewer = $3 AND placement = $4 AND served_at > $5
-        AND id >= $6
+        AND id >= $6 AND ($8::text IS NULL OR media_format = $8)
       ORDER BY served_at DESC LIMIT $7`,
     [
       scope.accountId,
@@ -72,7 +80,8 @@ async function readServedTimes(
       placement.name,
       new Date(startMs),
       firstIdAt('decision', startMs - servedWithinMs),
-      placement.frequency_cap?.max ?? 1,
+      limits.frequency_cap?.max ?? 1,
+      mediaFormat,
     ],
   );
   return rows.map((row) => row.served_at.getTime());

@@ -55,7 +55,7 @@ export interface DecisionRecord {
   placement: string;
   format: string;
   creative_id: string | null;
-  media_format: 'video' | 'image' | 'html' | null;
+  media_format: 'video' | 'image' | 'html' | 'page' | null;
   advertiser_id: string | null;
   source_id: string | null;
   /** Null for an external ad. */
@@ -64,6 +64,8 @@ export interface DecisionRecord {
   reserved_ad: string | null;
   reward: Reward | null;
   required_ms: number | null;
+  /** What the reward will rest on; null if the service verifies the ad view itself. */
+  evidence: 'client_attested' | null;
   /** Set if the traffic is already known to be invalid. */
   invalid_reason: 'bot' | null;
   simulate: NonNullable<DecisionRequest['simulate']> | null;
@@ -118,6 +120,7 @@ const columns: readonly Column<DecisionRecord>[] = [
   { name: 'reserved_ad', type: 'text', read: (row) => row.reserved_ad },
   { name: 'reward', type: 'jsonb', read: (row) => row.reward },
   { name: 'required_ms', type: 'integer', read: (row) => row.required_ms },
+  { name: 'evidence', type: 'text', read: (row) => row.evidence },
   { name: 'invalid_reason', type: 'text', read: (row) => row.invalid_reason },
   { name: 'simulate', type: 'text', read: (row) => row.simulate },
   { name: 'user_ref', type: 'text', read: (row) => row.user_ref },

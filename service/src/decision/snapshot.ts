@@ -16,6 +16,8 @@ import { endsApplyingAtMs, readSchedule } from '../resource/effective-state.ts';
 import {
   type ExternalSource,
   toExternalSource,
+  type PageSource,
+  toPageSource,
   type ResourceKind,
   type ResourceKinds,
 } from '../resource/resource.ts';
@@ -45,6 +47,8 @@ export interface PlacementEntry {
   candidates: readonly Candidate[];
   /** Active external sources that may fill the placement, sorted by priority, 1 first. */
   sources: readonly ExternalSource[];
+  /** Active sources that show their own ads in the page, sorted by priority, 1 first. */
+  pageSources: readonly PageSource[];
   /** In evaluation order: policy, commercial, brand safety. Within a kind, the oldest policy comes first. */
   policies: readonly Policy[];
   /** The ad rules that can hold the placement's ads back. */
@@ -108,12 +112,19 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
     .sort((a, b) => a.houseAd.priority - b.houseAd.priority || compare(a.houseAd.id, b.houseAd.id));
   const policies = sortPolicies(selectDocuments('policy'));
   const adRules = compileAdRules(selectDocuments('adRule').toSorted((a, b) => compare(a.id, b.id)));
-  const externalSources = selectDocuments('source')
-    .flatMap((source) => toExternalSource(source) ?? [])
-    .filter(({ status }) => status === 'active')
-    .sort((a, b) => a.priority - b.priority || compare(a.id, b.id));
+  const sortActive = <T extends ExternalSource | PageSource>(list: T[]): T[] =>
+    list
+      .filter(({ status }) => status === 'active')
+      .sort((a, b) => a.priority - b.priority || compare(a.id, b.id));
+  const externalSources = sortActive(
+    selectDocuments('source').flatMap((source) => toExternalSource(source) ?? []),
+  );
+  const pageSources = sortActive(
+    selectDocuments('source').flatMap((source) => toPageSource(source) ?? []),
+  );
   const candidatesOf = groupByPlacement(candidates, ({ houseAd }) => houseAd.placements);
   const sourcesOf = groupByPlacement(externalSources, (source) => source.placements);
+  const pageSourcesOf = groupByPlacement(pageSources, (source) => source.placements);
   // If two creatives have the same key, the older one is used.
   const externalCreatives = new Map(
     selectDocuments('creative')
@@ -129,6 +140,7 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
     placement,
     candidates: candidatesOf.get(placement.name) ?? [],
     sources: sourcesOf.get(placement.name) ?? [],
+    pageSources: pageSourcesOf.get(placement.name) ?? [],
     policies: policies.filter((policy) => isFor(policy, placement.name)),
     adRules: selectAdRules(adRules, placement),
   });

@@ -23,17 +23,17 @@ const openRtbOnly: readonly Member[] = [
   'publisher_id',
   'supply_chain',
 ];
+const pageOnly: readonly Member[] = ['adapter'];
+/** For all sources that are not house ads. */
+const shared: readonly Member[] = ['placements', 'priority', 'child_directed'];
 const externalOnly: readonly Member[] = [
   'request_header_names',
-  'placements',
-  'priority',
   'currency',
   'timeout_ms',
   'review',
   'allowed_domains',
   'impression_on',
   'tracking_window_s',
-  'child_directed',
   'header_profile',
   'ads_txt',
 ];
@@ -43,6 +43,8 @@ const rules: readonly { members: readonly Member[]; kinds: readonly Source['kind
   { members: vastOnly, kinds: ['vast'] },
   { members: openRtbOnly, kinds: ['openrtb'] },
   { members: externalOnly, kinds: ['vast', 'openrtb'] },
+  { members: pageOnly, kinds: ['page'] },
+  { members: shared, kinds: ['vast', 'openrtb', 'page'] },
 ];
 
 /** In development mode, sandbox sources may use loopback URLs. */
@@ -61,15 +63,21 @@ export function checkSource(source: Stored<'source'>, rule: SourceRule): FieldEr
       ? []
       : members
           .filter((member) => source[member] !== undefined)
-          .map((member) => createError(member, `is for ${kinds.join(' and ')} sources only`)),
+          .map((member) => createError(member, `is for ${listKinds(kinds)} sources only`)),
   );
   if (misplacedMembers.length > 0) return misplacedMembers;
   return [
+    ...(kind === 'page' && source.adapter === undefined
+      ? [createError('adapter', 'is required for this kind of source')]
+      : []),
     ...(kind === 'vast' ? checkUrl('tag_url', tag, rule) : []),
     ...(kind === 'openrtb' ? checkUrl('endpoint_url', endpoint, rule) : []),
     ...checkSettings(source),
   ];
 }
+
+const listKinds = (kinds: readonly string[]): string =>
+  [kinds.slice(0, -1).join(', '), kinds.at(-1)].filter(Boolean).join(' and ');
 
 const createError = (member: Member, message: string): FieldError => ({
   // In the API, the member for headers is `request_headers`.

@@ -36,7 +36,12 @@ export function checkDocument<K extends ResourceKind>(
 /** The largest reward that is credited in a wallet, so that a balance stays exact after millions of rewards. */
 const maxWalletAmount = 1_000_000_000;
 
-const checkPlacement = ({ format, reward }: Pick<Placement, 'format' | 'reward'>): FieldError[] => {
+const checkPlacement = ({
+  format,
+  reward,
+  page_rewards: pageRewards,
+  page_reward_cap: pageRewardCap,
+}: Pick<Placement, 'format' | 'reward' | 'page_rewards' | 'page_reward_cap'>): FieldError[] => {
   const isCredited = reward?.credit === 'wallet';
   return errorsWhere(
     [
@@ -45,6 +50,16 @@ const checkPlacement = ({ format, reward }: Pick<Placement, 'format' | 'reward'>
       'is required for a rewarded placement',
     ],
     [format !== 'rewarded' && reward !== undefined, '/reward', 'is for rewarded placements only'],
+    [
+      format !== 'rewarded' && pageRewards !== undefined,
+      '/page_rewards',
+      'is for rewarded placements only',
+    ],
+    [
+      (pageRewards ?? 'none') === 'none' && pageRewardCap !== undefined,
+      '/page_reward_cap',
+      'is for placements whose `page_rewards` are not `none` only',
+    ],
     [
       isCredited && !(Number.isInteger(reward.amount) && reward.amount <= maxWalletAmount),
       '/reward/amount',
@@ -272,11 +287,12 @@ export async function findReferrer(
 
 /** Lists the placement's settings that depend on earlier decisions, each with its lookback period. */
 const listLookbacks = (
-  placement: Pick<Placement, 'frequency_cap' | 'cooldown_s' | 'late_window_s'>,
+  placement: Pick<Placement, 'frequency_cap' | 'cooldown_s' | 'late_window_s' | 'page_reward_cap'>,
 ): [pointer: string, ms: number][] => [
   ['/frequency_cap/per_s', (placement.frequency_cap?.per_s ?? 0) * 1_000],
   ['/cooldown_s', placement.cooldown_s * 1_000],
   ['/late_window_s', placement.late_window_s * 1_000],
+  ['/page_reward_cap/per_s', (placement.page_reward_cap?.per_s ?? 0) * 1_000],
 ];
 
 const dayMs = 86_400_000;

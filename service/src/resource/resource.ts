@@ -98,6 +98,18 @@ export type ExternalSource = Source &
   Required<Pick<Source, keyof typeof defaults>> &
   ({ kind: 'vast'; tag_url: string } | { kind: 'openrtb'; endpoint_url: string });
 
+/** A source whose ads an ad SDK in the player's page chooses and shows. */
+export type PageSource = Source &
+  Required<Pick<Source, 'placements' | 'priority' | 'child_directed' | 'adapter'>>;
+
+/** Returns a source with defaults, or undefined if its ads are not chosen in the page. */
+export function toPageSource(source: Source): PageSource | undefined {
+  const { kind, adapter } = source;
+  const { placements, priority, child_directed } = defaults;
+  if (kind !== 'page' || adapter === undefined) return undefined;
+  return { placements: [...placements], priority, child_directed, ...source, adapter };
+}
+
 /** Returns a source with defaults, or undefined if the source is not external. */
 export function toExternalSource(source: Source): ExternalSource | undefined {
   const { kind, tag_url, endpoint_url } = source;

@@ -1,6 +1,6 @@
 import type { EventResult } from '@trueward/protocol/wire';
 import type { DecisionState, InvalidReason, RecordedEvent } from '../decision/decision-state.ts';
-import { isOutOfOrder, correctEventTime, smallestOffset } from './watch-time.ts';
+import { findFirst, isOutOfOrder, correctEventTime, smallestOffset } from './watch-time.ts';
 
 /** Grace period after a decision expires, during which impressions are accepted for an ad that has already started. */
 export const impressionGraceMs = 60_000;
@@ -45,7 +45,13 @@ export function checkArrival(
 
 /** Minimum visible fraction and duration of a viewable impression (MRC/IAB: 50% for 1 s, or 2 s for video). */
 const minimumRatio = 0.5;
-const minimumMs = { video: 2_000, image: 1_000, html: 1_000 } as const;
+const minimumMs = {
+  video: 2_000,
+  image: 1_000,
+  html: 1_000,
+  // Nobody sees what an ad SDK in the page shows.
+  page: Infinity,
+} as const;
 
 /** Returns how long an ad must be visible for a viewable impression. */
 export const minimumImpressionMs = ({ mediaFormat }: Pick<DecisionState, 'mediaFormat'>): number =>
@@ -85,6 +91,18 @@ export function checkImpression(
   return times.length === 0
     ? undefined
     : Math.min(...times, decision.expiresAtMs + impressionGraceMs);
+}
+
+/**
+ * Returns when an ad SDK in the page began to show its ad, as the client reports it, in Unix milliseconds. Undefined if it
+ * has not.
+ */
+export function findPageAd(
+  { issuedAtMs }: Pick<DecisionState, 'issuedAtMs'>,
+  events: readonly RecordedEvent[],
+): number | undefined {
+  const first = findFirst(events, 'start') ?? findFirst(events, 'complete');
+  return first && correctEventTime(first, smallestOffset(events), issuedAtMs);
 }
 
 /**

@@ -23,7 +23,7 @@ const selectMs = (column: string, name: string): string =>
 const selectDecision = `SELECT id, placement, format, media_format AS "mediaFormat", creative_id AS "creativeId",
     advertiser_id AS "advertiserId", source_id AS "sourceId", house_ad_id AS "houseAdId",
     user_ref AS "userRef", viewer, custom_data AS "customData", reward, required_ms AS "requiredMs",
-    simulate, invalid_reason AS "invalidReason", reward_state AS "rewardState",
+    evidence, simulate, invalid_reason AS "invalidReason", reward_state AS "rewardState",
     reward_reason AS "rewardReason", ${selectMs('issued_at', 'issuedAtMs')},
     ${selectMs('expires_at', 'expiresAtMs')}, ${selectMs('late_at', 'lateAtMs')},
     ${selectMs('served_at', 'servedAtMs')}, ${selectMs('settled_at', 'settledAtMs')}
@@ -115,6 +115,8 @@ export interface RewardedAd {
   decisionId: string;
   viewer: string;
   placement: string;
+  /** Whether an ad SDK in the page has shown the ad. */
+  isInPage: boolean;
   atMs: number;
 }
 
@@ -127,7 +129,9 @@ export async function readRewardedAds(
 ): Promise<RewardedAd[]> {
   if (viewers.length === 0) return [];
   return queries.query<RewardedAd>(
-    `SELECT id AS "decisionId", viewer, placement, ${selectMs('served_at', 'atMs')} FROM decisions
+    `SELECT id AS "decisionId", viewer, placement, media_format = 'page' AS "isInPage",
+        ${selectMs('served_at', 'atMs')}
+      FROM decisions
       WHERE account_id = $1 AND environment = $2 AND viewer = ANY($3::text[])
         AND served_at > $4 AND served_at < $5 AND id >= $6 AND reward_state = 'earned'`,
     [

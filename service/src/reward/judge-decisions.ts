@@ -1,7 +1,7 @@
-import { capWindowMs, exceedsCaps } from '../decision/caps.ts';
+import { capWindowMs, exceedsCaps, type Limits, pageRewardLimits } from '../decision/caps.ts';
 import { isKilled, type Snapshot } from '../decision/snapshot.ts';
 import { checkReward, type RewardVerdict } from './check-reward.ts';
-import { checkImpression, checkTraffic } from './check-events.ts';
+import { checkImpression, checkTraffic, findPageAd } from './check-events.ts';
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
 import type { Transition } from './transitions.ts';
 import type { ViewerHistory } from './viewer-history.ts';
@@ -22,7 +22,8 @@ export function isDecisionKilled(
   decision: DecisionState,
   nowMs: number,
 ): boolean {
-  const { placement, advertiserId, sourceId } = decision;
+  const { placement, sourceId } = decision;
+  const advertiserId = decision.advertiserId ?? undefined;
   const placementId = snapshot.placements.get(placement)?.placement.id;
   const target = {
     placement,
@@ -58,8 +59,7 @@ function judge(input: JudgeInput, before: DecisionState): Transition {
   const events = input.recordedEvents.get(before.id) ?? [];
   const invalidReason = before.invalidReason ?? checkTraffic(before.requiredMs, events) ?? null;
   const isInvalid = invalidReason !== null;
-  const servedAtMs =
-    before.servedAtMs ?? (isInvalid ? null : (checkImpression(before, events) ?? null));
+  const servedAtMs = before.servedAtMs ?? (isInvalid ? null : (findServed(before, events) ?? null));
   // On Node 20, `Object.assign` is ten times as fast as object spread.
   const decisionWithImpression = Object.assign({}, before, { invalidReason, servedAtMs });
   const verdict = judgeReward(input, decisionWithImpression, events);
@@ -74,6 +74,10 @@ function judge(input: JudgeInput, before: DecisionState): Transition {
   });
   return { before, after, ...(verdict.adView ? { adView: verdict.adView } : {}) };
 }
+
+/** An ad that an ad SDK in the page has shown counts toward the caps, although its impression can't be verified. */
+const findServed = (decision: DecisionState, events: RecordedEvent[]): number | undefined =>
+  decision.evidence === null ? checkImpression(decision, events) : findPageAd(decision, events);
 
 function judgeReward(
   input: JudgeInput,
@@ -110,11 +114,14 @@ function isCapped(
   servedAtMs: number,
 ): boolean {
   const placement = snapshot.placements.get(decision.placement)?.placement;
-  const windowMs = placement ? capWindowMs(placement) : 0;
-  if (!placement || windowMs === 0) return false;
-  return exceedsCaps(
-    placement,
-    history.rewardTimesNear(decision, servedAtMs, windowMs),
-    servedAtMs,
+  if (!placement) return false;
+  const exceeds = (limits: Limits, onlyInPage = false): boolean => {
+    const windowMs = capWindowMs(limits);
+    if (windowMs === 0) return false;
+    const times = history.rewardTimesNear(decision, servedAtMs, windowMs, onlyInPage);
+    return exceedsCaps(limits, times, servedAtMs);
+  };
+  return (
+    exceeds(placement) || (decision.evidence !== null && exceeds(pageRewardLimits(placement), true))
   );
 }

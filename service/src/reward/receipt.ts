@@ -71,8 +71,8 @@ export async function rotateReceiptKey(
   });
 }
 
-/** The `evidence` value of an earned reward: the service has verified the events that the SDK reported. */
-export const evidence = 'verified';
+/** The `evidence` of a reward if the service has verified the events that the SDK reported. */
+export const verified = 'verified';
 
 interface ReceiptInput {
   scope: Scope;
@@ -80,6 +80,7 @@ interface ReceiptInput {
   userRef: string;
   placement: string;
   reward: Reward;
+  evidence: string;
   nowMs: number;
 }
 
@@ -138,7 +139,7 @@ export async function openReceipts({ database, box, clock, issuer, log }: Deps):
 function signReceipt(
   key: ReceiptKey | undefined,
   issuer: string,
-  { scope, decisionId, userRef, placement, reward, nowMs }: ReceiptInput,
+  { scope, decisionId, userRef, placement, reward, evidence, nowMs }: ReceiptInput,
 ): string {
   if (!key) throw new Error('There is no key for signing receipts.');
   const issuedAtS = Math.floor(nowMs / 1_000);

@@ -52,7 +52,9 @@ export async function requestTrackers(
   input: TrackerInput,
 ): Promise<{ counts: Count[]; hasRequests: boolean }> {
   const { scope, decisions, nowMs } = input;
-  const externalDecisions = [...decisions.values()].filter(({ houseAdId }) => houseAdId === null);
+  const externalDecisions = [...decisions.values()].filter(
+    ({ evidence, houseAdId }) => houseAdId === null && evidence === null,
+  );
   if (externalDecisions.length === 0) return { counts: [], hasRequests: false };
   const chosenAds = await readChosenAds(
     queries,

@@ -2,7 +2,7 @@ import type { RewardStatus } from '@trueward/protocol/wire';
 import type { DecisionState } from '../decision/decision-state.ts';
 import type { Clock } from '../platform/time.ts';
 import type { Database, Scope } from '../store/database.ts';
-import { evidence, type Receipts } from './receipt.ts';
+import { type Receipts, verified } from './receipt.ts';
 import type { RewardChanges } from './reward-changes.ts';
 
 interface Deps {
@@ -34,7 +34,7 @@ export function createReadReward({ database, changes, clock, receipts }: Deps): 
   ): Promise<RewardStatus | undefined> => {
     type Row = Omit<RewardedDecision, 'settledAtMs'>;
     const [row] = await database.query<Row & { settled_at: Date | null }>(
-      `SELECT id, placement, settled_at, reward_state AS "rewardState", reward_reason AS "rewardReason", reward,
+      `SELECT id, placement, settled_at, reward_state AS "rewardState", reward_reason AS "rewardReason", reward, evidence,
           user_ref AS "userRef" FROM decisions WHERE account_id = $1 AND environment = $2 AND id = $3`,
       [scope.accountId, scope.environment, id],
     );
@@ -65,7 +65,14 @@ const isFinal = ({ state }: RewardStatus): boolean => state !== 'none' && state 
 
 type RewardedDecision = Pick<
   DecisionState,
-  'id' | 'placement' | 'rewardState' | 'rewardReason' | 'reward' | 'settledAtMs' | 'userRef'
+  | 'id'
+  | 'placement'
+  | 'rewardState'
+  | 'rewardReason'
+  | 'reward'
+  | 'evidence'
+  | 'settledAtMs'
+  | 'userRef'
 >;
 
 /**
@@ -85,6 +92,7 @@ export function describeReward(
 ): RewardStatus {
   const { id, placement, reward, settledAtMs } = state;
   const userRef = state.userRef ?? tokenUserRef;
+  const evidence = state.evidence ?? verified;
   const receipt =
     state.rewardState === 'earned' && reward && userRef != null && settledAtMs !== null
       ? receipts.sign({
@@ -93,6 +101,7 @@ export function describeReward(
           userRef,
           placement,
           reward,
+          evidence,
           nowMs: settledAtMs,
         })
       : undefined;

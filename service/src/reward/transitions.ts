@@ -2,7 +2,7 @@ import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts
 import { formatInstant } from '../platform/time.ts';
 import { type Count, createCount } from '../history/rollup.ts';
 import type { EventDraft } from '../resource/change-events.ts';
-import { evidence } from './receipt.ts';
+import { verified } from './receipt.ts';
 import type { AdView } from './watch-time.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import type { EarnedReward } from '../wallet/credit-rewards.ts';
@@ -67,7 +67,7 @@ const toRow = ({ before, after, adView }: Transition): object => ({
 
 /** Whether the transition verifies the impression. */
 export const isNewlyServed = ({ before, after }: Transition): boolean =>
-  before.servedAtMs === null && after.servedAtMs !== null;
+  before.servedAtMs === null && after.servedAtMs !== null && after.evidence === null;
 const isNewlySettled = ({ before, after }: Transition): boolean =>
   before.rewardState !== after.rewardState && after.rewardState !== 'pending';
 
@@ -122,7 +122,7 @@ export function draftEvents(
   return transitions.flatMap((transition) => {
     const earnedReward = findEarnedReward(transition, userRefs);
     return [
-      ...(isNewlyServed(transition) ? [draftServedEvent(transition.after)] : []),
+      ...(isNewlyServed(transition) ? draftServedEvent(transition.after) : []),
       ...(earnedReward ? [draftRewardedEvent(transition.after, earnedReward)] : []),
     ];
   });
@@ -145,22 +145,24 @@ function findEarnedReward(
     : undefined;
 }
 
-const draftServedEvent = (decision: DecisionState): EventDraft => ({
-  type: 'decision.served',
-  data: {
+function draftServedEvent(decision: DecisionState): EventDraft[] {
+  const { creativeId, advertiserId } = decision;
+  // Nothing is verified of an ad that was chosen in the page.
+  if (creativeId === null || advertiserId === null) return [];
+  const data = {
     decision_id: decision.id,
     placement: decision.placement,
-    creative_id: decision.creativeId,
-    advertiser_id: decision.advertiserId,
+    creative_id: creativeId,
+    advertiser_id: advertiserId,
     source_id: decision.sourceId,
     ...(decision.userRef === null ? {} : { user_ref: decision.userRef }),
     viewable: true,
-  },
-  viewer: decision.viewer,
-});
+  };
+  return [{ type: 'decision.served', data, viewer: decision.viewer }];
+}
 
 const draftRewardedEvent = (
-  { id, placement, customData, userRef: storedUserRef, viewer }: DecisionState,
+  { id, placement, customData, userRef: storedUserRef, viewer, evidence }: DecisionState,
   { reward, userRef }: DueReward,
 ): EventDraft => ({
   type: 'decision.rewarded',
@@ -169,7 +171,7 @@ const draftRewardedEvent = (
     placement,
     user_ref: userRef,
     reward,
-    evidence,
+    evidence: evidence ?? verified,
     ...(customData === null ? {} : { custom_data: customData }),
   },
   confidential: storedUserRef === null,

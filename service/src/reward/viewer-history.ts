@@ -1,10 +1,10 @@
-import { capWindowMs } from '../decision/caps.ts';
+import { capWindowMs, pageRewardLimits } from '../decision/caps.ts';
 import type { Snapshot } from '../decision/snapshot.ts';
 import type { Scope, Queries } from '../store/database.ts';
 import type { AdView } from './watch-time.ts';
 import { impressionGraceMs } from './check-events.ts';
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
-import { readRewardedAds, readAdViews } from './event-store.ts';
+import { readRewardedAds, readAdViews, type RewardedAd } from './event-store.ts';
 import type { Transition } from './transitions.ts';
 
 /** The players' other ad views and rewards, which affect the verdicts. Includes state changes from the same batch. */
@@ -12,7 +12,12 @@ export interface ViewerHistory {
   /** Returns the player's other ad views that earned a reward. */
   otherAdViews(decision: DecisionState): AdView[];
   /** Returns the times of the player's other rewarded impressions on the placement within `withinMs` of `atMs`. */
-  rewardTimesNear(decision: DecisionState, atMs: number, withinMs: number): number[];
+  rewardTimesNear(
+    decision: DecisionState,
+    atMs: number,
+    withinMs: number,
+    onlyInPage?: boolean,
+  ): number[];
   add(transition: Transition): void;
 }
 
@@ -39,7 +44,9 @@ export async function readHistory(
   );
   const computeCapWindow = (decision: DecisionState): number => {
     const placement = snapshot.placements.get(decision.placement)?.placement;
-    return placement ? capWindowMs(placement) : 0;
+    if (!placement) return 0;
+    const pageWindowMs = decision.evidence ? capWindowMs(pageRewardLimits(placement)) : 0;
+    return Math.max(capWindowMs(placement), pageWindowMs);
   };
   const cappedDecisions = openDecisions.filter((decision) => computeCapWindow(decision) > 0);
   const [adViews, rewardedAds] = await Promise.all([
@@ -86,7 +93,7 @@ function addToGroup<T>(groups: ByViewer<T>, viewer: string, item: T): void {
 
 interface HistoryRecords {
   adViews: ByViewer<AdView & { decisionId: string }>;
-  rewardedAds: ByViewer<{ decisionId: string; placement: string; atMs: number }>;
+  rewardedAds: ByViewer<Omit<RewardedAd, 'viewer'>>;
 }
 
 function createHistory({ adViews, rewardedAds }: HistoryRecords): ViewerHistory {
@@ -95,18 +102,20 @@ function createHistory({ adViews, rewardedAds }: HistoryRecords): ViewerHistory 
   return {
     otherAdViews: (decision) =>
       findGroup(adViews, decision).filter(({ decisionId }) => decisionId !== decision.id),
-    rewardTimesNear: (decision, atMs, withinMs) =>
+    rewardTimesNear: (decision, atMs, withinMs, onlyInPage = false) =>
       findGroup(rewardedAds, decision)
         .filter(({ decisionId }) => decisionId !== decision.id)
         .filter((other) => other.placement === decision.placement)
+        .filter(({ isInPage }) => isInPage || !onlyInPage)
         .map((other) => other.atMs)
         .filter((otherMs) => Math.abs(otherMs - atMs) < withinMs),
     add({ after, adView }) {
-      const { id: decisionId, viewer, placement, servedAtMs, rewardState } = after;
+      const { id: decisionId, viewer, placement, servedAtMs, rewardState, evidence } = after;
       if (viewer === null) return;
       if (adView) addToGroup(adViews, viewer, { decisionId, ...adView });
       if (servedAtMs === null || rewardState !== 'earned') return;
-      addToGroup(rewardedAds, viewer, { decisionId, placement, atMs: servedAtMs });
+      const isInPage = evidence !== null;
+      addToGroup(rewardedAds, viewer, { decisionId, placement, isInPage, atMs: servedAtMs });
     },
   };
 }

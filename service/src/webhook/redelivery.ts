@@ -7,7 +7,7 @@ import { DomainError } from '../platform/domain-error.ts';
 import type { EventDraft } from '../resource/change-events.ts';
 import type { ResourceManager } from '../resource/resource-manager.ts';
 import type { ResourceStore } from '../resource/resource-store.ts';
-import { evidence } from '../reward/receipt.ts';
+import { verified } from '../reward/receipt.ts';
 import { findDelivery } from './delivery-list.ts';
 import { queueDeliveries } from './delivery-store.ts';
 import { type RecoveryFilter, startRecovery } from './recovery.ts';
@@ -119,7 +119,12 @@ function makeSampleEvent(type: WebhookEvent['type'], makeId: MakeId): EventDraft
     case 'decision.rewarded':
       return {
         type,
-        data: { ...decision, user_ref: userRef, reward: { type: 'test', amount: 1 }, evidence },
+        data: {
+          ...decision,
+          user_ref: userRef,
+          reward: { type: 'test', amount: 1 },
+          evidence: verified,
+        },
       };
     case 'policy.blocked':
       return {

@@ -51,6 +51,7 @@ async function storeDecision(atMs: number): Promise<string> {
     reserved_ad: null,
     reward: null,
     required_ms: null,
+    evidence: null,
     invalid_reason: null,
     simulate: null,
     id,

@@ -362,6 +362,7 @@ const noFill: Omit<DecisionRecord, 'id' | 'issued_at' | 'expires_at'> = {
   reserved_ad: null,
   reward: null,
   required_ms: null,
+  evidence: null,
   invalid_reason: null,
   simulate: null,
   user_ref: null,

@@ -55,6 +55,7 @@ const record: DecisionRecord = {
   reserved_ad: null,
   reward: { type: 'coins', amount: 1 },
   required_ms: 5_000,
+  evidence: null,
   invalid_reason: null,
   simulate: null,
   id: decisionId,

@@ -194,6 +194,7 @@ const decideWith = (rules: AdRule[], others: AnyResource[] = []) => {
     request: { placement: 'revive' },
     context: { childDirected: false, hour: 12 },
     servedAtMs: [],
+    pageAdsAtMs: [],
     ruleEnds: findRuleEnds(
       snapshot.adRules.enabled,
       { startedAtMs: nowMs, ads: [seen(10, 'rewarded')] },

@@ -43,6 +43,7 @@ function createInput({
       segments: ['new', 'guild-7'],
     },
     servedAtMs: [],
+    pageAdsAtMs: [],
     ruleEnds: new Map(),
     adFree: [],
     dailyBudgets: new Map(),

@@ -58,6 +58,7 @@ test('the largest configuration that an account may have makes neither a change 
       request: { placement: 'revive' },
       context: { childDirected: false, hour: 12, language: 'pt-BR', segments: ['guild'] },
       servedAtMs: [],
+      pageAdsAtMs: [],
       ruleEnds: new Map(),
       adFree: [],
       dailyBudgets: new Map(),

@@ -25,6 +25,7 @@ function configure(change: Partial<Placement> = {}) {
         segments: [],
       },
       servedAtMs: [],
+      pageAdsAtMs: [],
       ruleEnds: new Map(),
       adFree: [],
       dailyBudgets: new Map(),

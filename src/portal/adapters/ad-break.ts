@@ -148,6 +148,7 @@ function prepareReward(startBreak: (adBreak: AdBreak) => void, name: string): Pr
       },
     });
   });
+  done.catch(() => onReady(false));
   return {
     isReady,
     done,

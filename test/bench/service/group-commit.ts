@@ -117,6 +117,7 @@ function createDecision(): NewDecision {
     reserved_ad: null,
     reward: { type: 'coins', amount: 25 },
     required_ms: 12_000,
+    evidence: null,
     invalid_reason: null,
     simulate: null,
     id: makeId('decision'),

@@ -115,6 +115,7 @@ const createDecision = ({ id, issuedAtMs, requiredMs, mediaFormat }: ServedAd): 
   customData: null,
   reward: { type: 'coins', amount: 1 },
   requiredMs,
+  evidence: null,
   invalidReason: null,
   simulate: null,
   issuedAtMs,

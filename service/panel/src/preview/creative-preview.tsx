@@ -18,10 +18,9 @@ interface PreviewProps {
 export function CreativePreview(props: PreviewProps) {
   const { title, creative, reward, format = 'interstitial', sizes = previewSizes } = props;
   const isPhone = useMediaQuery('(max-width: 600px)');
-  const { id, media, alt, advertiser, icon } = creative;
+  const { media, alt, advertiser, icon } = creative;
   const { click_url: clickUrl, skip_after_ms: skipAfterMs } = creative;
   const previewedCreative = {
-    id,
     media,
     alt,
     ...(clickUrl ? { click_url: clickUrl } : {}),

@@ -8,7 +8,8 @@
  */
 export const decisions = [
   // `reserved_ad` is the house ad whose daily cap the decision counts toward. `watch_offset_ms` is the clock offset
-  // measured by the ad view's fastest request; with it, ad views are compared by the device's clock.
+  // measured by the ad view's fastest request; with it, ad views are compared by the device's clock. `evidence` is what
+  // the reward rests on, if the service doesn't verify the ad view itself.
   `CREATE TABLE decisions (
     account_id text NOT NULL,
     id text COLLATE "C" NOT NULL,
@@ -29,6 +30,7 @@ export const decisions = [
     custom_data text,
     reward jsonb,
     required_ms integer,
+    evidence text,
     simulate text,
     invalid_reason text,
     explain jsonb,

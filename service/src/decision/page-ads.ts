@@ -1,0 +1,40 @@
+import type { PageSource } from '../resource/resource.ts';
+import { checkCaps, pageRewardLimits } from './caps.ts';
+import {
+  type DecideInput,
+  type ExternalRejection,
+  killedRejection,
+  rejectByPolicy,
+} from './decide.ts';
+import { blocksContent, blocksSource, selectApplicable } from './match-policies.ts';
+import { isKilled } from './snapshot.ts';
+
+/** An ad that an ad SDK in the player's page chooses and shows. */
+export interface PageCandidate {
+  pageSource: PageSource;
+}
+
+/** Whether a view that only an ad SDK in the page confirms may earn the placement's reward. */
+export const paysPageAds = ({ placement }: DecideInput['entry']): boolean =>
+  placement.format === 'rewarded' && (placement.page_rewards ?? 'none') !== 'none';
+
+/** Returns why a page source must not show its ad, or undefined if it may. */
+export function rejectPageSource(
+  { id, adapter, child_directed: allowsChildren }: PageSource,
+  { snapshot, entry, request, context, pageAdsAtMs, nowMs }: DecideInput,
+): ExternalRejection | undefined {
+  if (isKilled(snapshot, { sourceId: id }, nowMs)) return killedRejection;
+  if (!request.page_adapters?.includes(adapter)) return { verdict: 'not_ready_in_page' };
+  const { placement } = entry;
+  // A placement's format may have been changed.
+  if (placement.format === 'banner') return { verdict: 'refused: not for banner placements' };
+  const rule = selectApplicable(entry.policies, context).find(
+    (policy) => blocksSource(policy, id) || blocksContent(policy),
+  );
+  if (rule) return rejectByPolicy(rule);
+  if (context.childDirected && !allowsChildren)
+    return { verdict: 'refused: not for child-directed requests' };
+  if (placement.format !== 'rewarded') return undefined;
+  if (!paysPageAds(entry)) return { verdict: 'refused: page rewards are none' };
+  return checkCaps(pageRewardLimits(placement), pageAdsAtMs, nowMs) && { verdict: 'page_cap' };
+}
