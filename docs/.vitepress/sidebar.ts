@@ -46,6 +46,7 @@ const sections: { text: string; entries: Entry[] }[] = [
       ['How often to show ads', 'docs/ad-load.md'],
       ['Monetization', 'docs/monetization.md'],
       ['Networks and bidders', 'docs/external-sources.md'],
+      ['Google’s H5 ads on your site', 'docs/page-ads.md'],
       ['Troubleshooting', 'docs/troubleshooting.md'],
     ],
   },

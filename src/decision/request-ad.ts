@@ -101,7 +101,8 @@ const hasSameMedia = (a: FilledDecision, b: FilledDecision): boolean =>
   JSON.stringify(a.creative) === JSON.stringify(b.creative) && a.min_watch_ms === b.min_watch_ms;
 
 /** The message of the error with which {@link RequestAdDeps.loadCreative} rejects if an ad SDK in the page has no ad. */
-export const noPageAd = 'no_page_ad';
+export type NoPageAd = 'no_page_ad';
+const noPageAd: NoPageAd = 'no_page_ad';
 
 /**
  * Requests a decision and loads its media. If `previous` has the same media, reuses it. If an ad SDK in the page was to

@@ -1,6 +1,6 @@
 import type { BreakDeps } from '../ad-break/run-ad-break.ts';
 import type { LoadedCreative } from '../creative/renderer.ts';
-import { type FilledDecision, noPageAd } from '../decision/request-ad.ts';
+import type { FilledDecision, NoPageAd } from '../decision/request-ad.ts';
 import type { AdsOptions } from '../options.ts';
 import { createDeadline, type Deadline, runWithTimeout } from '../platform/clock.ts';
 import { messageOf, reportUncaught } from '../platform/guard.ts';
@@ -29,7 +29,7 @@ export interface PageAds {
   /** Returns the names of the ad SDKs that are ready to show an ad. */
   list(placement: string): string[];
   /**
-   * Prepares the ad of an ad SDK. Rejects with {@link noPageAd} if it has none. Returns undefined for any other decision.
+   * Prepares the ad of an ad SDK. Rejects with {@link NoPageAd} if it has none. Returns undefined for any other decision.
    */
   load(decision: FilledDecision, signal: AbortSignal): Promise<LoadedCreative> | undefined;
   /** Shows an ad that has been prepared. Returns undefined for any other ad. */
@@ -101,7 +101,7 @@ export function connectPageAds(deps: PageAdsDeps): PageAds {
     loadSignal.throwIfAborted();
     if (!detail) return placeholder();
     reportNoAd(decision, name, detail);
-    throw new Error(noPageAd);
+    throw new Error('no_page_ad' satisfies NoPageAd);
   }
 
   return {

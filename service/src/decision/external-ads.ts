@@ -15,6 +15,7 @@ import type { Clock } from '../platform/time.ts';
 import { getLatencyBucket, latencyMetric } from '../history/source-health.ts';
 import type { ExternalSource, PageSource } from '../resource/resource.ts';
 import type { Scope } from '../store/database.ts';
+import { buildBlockLists } from './block-lists.ts';
 import { checkCaps } from './caps.ts';
 import {
   checkRequest,
@@ -347,23 +348,3 @@ const readPrice = ({ offer, deferred }: SourceResponse): number =>
   (offer ?? deferred)?.priceMicros ?? 0;
 const comparePrices = (a: { response: SourceResponse }, b: { response: SourceResponse }): number =>
   readPrice(b.response) - readPrice(a.response);
-
-/** Maximum length of a list that bidders receive. Ads from other blocked advertisers are rejected when they arrive. */
-const maxBlockList = 1_000;
-
-const buildBlockLists = (policies: DecideInput['entry']['policies']): OfferRequest['blocked'] => ({
-  advertisers: mergeLists(policies.map(({ block }) => block.domains)),
-  categories: mergeLists(policies.map(({ block }) => block.categories)),
-  seats: [],
-  attributes: [],
-});
-
-function mergeLists(lists: readonly (readonly string[] | undefined)[]): string[] {
-  const merged = new Set<string>();
-  for (const list of lists)
-    for (const item of list ?? []) {
-      if (merged.size >= maxBlockList) return [...merged];
-      merged.add(item);
-    }
-  return [...merged];
-}

@@ -108,7 +108,7 @@ const withoutAd: [PortalBehavior['answer'], 'showRewarded' | 'showInterstitial',
   ['capped', 'showInterstitial', 'frequencyCapped'],
   ['failure', 'showInterstitial', 'error'],
 ];
-it.each(rowsForRun(withoutAd))(
+it.each(rowsForRun(withoutAd, 2))(
   'if Google answers %s to %s, the next ad is shown',
   async (answer, call, detail) => {
     await start(['google_h5']);

@@ -30,15 +30,53 @@ interface Props {
 export const ExternalSourceFields = ({ kind, isReviewAutomatic }: Props) => (
   <>
     {kind === 'vast' ? <VastFields /> : <OpenRtbFields />}
-    <PlacementsInput
-      label="Placements"
-      helperText="Rewarded and interstitial placements. If empty, the source is not used."
-    />
+    <SourcePlacements />
     <AdvancedFields title="Advanced settings">
       {kind === 'openrtb' && <BidderDetails />}
       <CommonFields isReviewAutomatic={isReviewAutomatic} />
     </AdvancedFields>
   </>
+);
+
+/** Form fields for an ad SDK in the game's page. */
+export const PageSourceFields = () => (
+  <>
+    <TextInput
+      source="adapter"
+      label="Ad SDK"
+      helperText="google_h5, or custom: and your adapter’s name. The game lists it in pageAds."
+      defaultValue="google_h5"
+      validate={required()}
+    />
+    <SourcePlacements />
+    <PriorityInput />
+    <ChildDirectedInput />
+  </>
+);
+
+const SourcePlacements = () => (
+  <PlacementsInput
+    label="Placements"
+    helperText="Rewarded and interstitial placements. If empty, the source is not used."
+  />
+);
+
+const PriorityInput = () => (
+  <NumberInput
+    source="priority"
+    label="Priority"
+    helperText="1 is the highest, 10 the lowest, as for house ads. Default: 5."
+    min={1}
+    max={10}
+  />
+);
+
+const ChildDirectedInput = () => (
+  <BooleanInput
+    source="child_directed"
+    label="Accepts child-directed requests"
+    defaultValue={false}
+  />
 );
 
 const VastFields = () => (
@@ -119,13 +157,7 @@ const BidderDetails = () => (
 
 const CommonFields = ({ isReviewAutomatic }: Pick<Props, 'isReviewAutomatic'>) => (
   <>
-    <NumberInput
-      source="priority"
-      label="Priority"
-      helperText="1 is the highest, 10 the lowest, as for house ads. Default: 5."
-      min={1}
-      max={10}
-    />
+    <PriorityInput />
     <TextInput source="currency" label="Currency" helperText="For example EUR. Default: USD." />
     <DurationInput
       source="timeout_ms"
@@ -192,11 +224,7 @@ const CommonFields = ({ isReviewAutomatic }: Pick<Props, 'isReviewAutomatic'>) =
       format={(lines: unknown) => (Array.isArray(lines) ? lines.join('\n') : lines)}
       parse={(text: string) => (text === '' ? null : text.split('\n'))}
     />
-    <BooleanInput
-      source="child_directed"
-      label="Accepts child-directed requests"
-      defaultValue={false}
-    />
+    <ChildDirectedInput />
   </>
 );
 

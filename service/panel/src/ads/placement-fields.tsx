@@ -83,6 +83,38 @@ const RewardFields = () => (
       ]}
       helperText="How the service knows which player earns the reward. Default: set by the game."
     />
+    <SelectInput
+      source="page_rewards"
+      label="Rewards for ads of page sources"
+      choices={[
+        { id: 'none', name: 'None: such sources show no ad here' },
+        { id: 'client_attested', name: 'Yes: trust the ad SDK in the player’s page' },
+      ]}
+      helperText="The service can’t verify these ads, and your server must accept them explicitly. Default: none."
+    />
+    <FormDataConsumer>
+      {({ formData }) => formData['page_rewards'] === 'client_attested' && <PageRewardCap />}
+    </FormDataConsumer>
+  </>
+);
+
+const PageRewardCap = () => (
+  <>
+    <NumberInput
+      source="page_reward_cap.max"
+      label="Cap of these rewards: number per player"
+      helperText="In addition to the other limits. Default: 5 per day."
+      min={1}
+      max={1_000}
+    />
+    <DurationInput
+      source="page_reward_cap.per_s"
+      label="Cap of these rewards: period"
+      helperText="For example 24 h."
+      unit="s"
+      min={1}
+      max={2_592_000}
+    />
   </>
 );
 

@@ -1,9 +1,9 @@
 type Fields = Record<string, unknown>;
 
 const commonFields = ['id', 'name', 'kind', 'status'];
+const sharedFields = ['placements', 'priority', 'child_directed'];
 const externalFields = [
-  'placements',
-  'priority',
+  ...sharedFields,
   'currency',
   'timeout_ms',
   'request_headers',
@@ -11,11 +11,11 @@ const externalFields = [
   'allowed_domains',
   'impression_on',
   'tracking_window_s',
-  'child_directed',
   'header_profile',
   'ads_txt',
 ];
 const fieldsByKind: Record<string, readonly string[]> = {
+  page: [...commonFields, ...sharedFields, 'adapter'],
   vast: [...commonFields, ...externalFields, 'tag_url', 'cpm_micros'],
   openrtb: [
     ...commonFields,

@@ -21,7 +21,7 @@ import {
   ListPage,
   RecordCard,
 } from '../resource/resource-pages.tsx';
-import { ExternalSourceFields } from './external-source-fields.tsx';
+import { ExternalSourceFields, PageSourceFields } from './external-source-fields.tsx';
 import { toSource } from './source-values.ts';
 
 export const SourceList = () => (
@@ -107,6 +107,7 @@ const kinds = [
   { id: 'direct', name: 'Direct: ads that you upload for an advertiser' },
   { id: 'vast', name: 'VAST: an ad tag from a network or ad server' },
   { id: 'openrtb', name: 'OpenRTB: a bidder or Prebid Server' },
+  { id: 'page', name: 'Page: Google’s H5 ads or another ad SDK in the game’s page' },
 ];
 const getKindName = (kind: string): string =>
   (kinds.find(({ id }) => id === kind)?.name ?? kind).replace(/:.*/, '');
@@ -127,6 +128,9 @@ const SourceFields = ({ isNew }: { isNew: boolean }) => (
           <ExternalSourceFields kind={kind} isReviewAutomatic={review === 'automatic'} />
         )
       }
+    </FormDataConsumer>
+    <FormDataConsumer>
+      {({ formData: { kind } }) => kind === 'page' && <PageSourceFields />}
     </FormDataConsumer>
     <SelectInput source="status" label="Status" choices={statusChoices} defaultValue="active" />
   </>
