@@ -288,6 +288,8 @@ const formatTexts: Readonly<Record<string, string>> = {
 };
 
 const patternTexts: Readonly<Record<string, string>> = {
+  '^(?:google_h5|custom:[a-z0-9](?:[a-z0-9_-]{0,30}[a-z0-9])?)$':
+    'must be google_h5, or custom: and a name of up to 32 lowercase letters, digits, hyphens and underscores',
   '^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$':
     'must be 1 to 64 lowercase letters, digits, hyphens and underscores, starting and ending with a letter or digit',
   '^[A-Za-z0-9-]{1,32}$': 'must be 1 to 32 letters, digits and hyphens, such as IAB1-2',
