@@ -14,7 +14,7 @@ import type { BreakEvent } from './machine.ts';
 /** How long a playing ad may go without progress, in milliseconds. */
 const stallMs = 8_000;
 /** Delay before the close button appears, in milliseconds, if the decision does not specify one. */
-const defaultCloseAfterMs = 5_000;
+const fallbackCloseAfterMs = 5_000;
 /** How long an end card stays open, in milliseconds. The limit ensures that every ad break ends. */
 const endCardMs = 10_000;
 /**
@@ -137,7 +137,7 @@ export function openStage(
     onUnseen: failUnseen,
   });
   viewability.setPlaying(false);
-  const cancelCloseTimer = clock.after(decision.close_after_ms ?? defaultCloseAfterMs, () =>
+  const cancelCloseTimer = clock.after(decision.close_after_ms ?? fallbackCloseAfterMs, () =>
     dispatch({ type: 'closeAllowed' }),
   );
   function dispatchVisibility(): void {

@@ -64,9 +64,12 @@ export interface OutboxDeps {
   openTabChannel: OpenTabChannel;
   /** The store that the tabs share. While it is failing, the outbox falls back to an in-memory store. */
   store: EventStore;
-  /** Default: 20,000 events and 16 MB, enough for a busy game that is offline for weeks. */
+  /** Default: {@link defaultBounds}. */
   bounds?: Size;
 }
+
+/** What the queue holds at most: enough for a busy game that is offline for weeks. */
+const defaultBounds: Size = { events: 20_000, bytes: 16_000_000 };
 
 /** The events from one task, stored in one transaction. */
 interface Group {
@@ -76,7 +79,7 @@ interface Group {
 
 /** Creates the {@link Outbox}, and opens its store immediately, so that the first event does not wait. */
 export function createOutbox(deps: OutboxDeps): Outbox {
-  const { bounds = { events: 20_000, bytes: 16_000_000 }, clock, lifecycle, store } = deps;
+  const { bounds = defaultBounds, clock, lifecycle, store } = deps;
   const name = `${deps.name}:outbox`;
   const channel = deps.openTabChannel<TabMessage>(name);
   const state = createState(store);

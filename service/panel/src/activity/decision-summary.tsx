@@ -78,12 +78,8 @@ function CauseText({ cause: { type, id, actor, since, text } }: { cause: Cause }
 }
 
 function describeNoFill(reason: string | undefined, blockedBy: string | undefined): string {
-  if (reason === 'killed') return 'No ads were considered: a kill switch is active.';
-  if (reason === 'ad_free')
-    return 'No ads were considered: the player’s user token frees them from ads.';
-  if (reason === 'paused') return 'No ads were considered: the placement is paused.';
   if (blockedBy !== undefined) return 'No ads were considered: a policy blocks every ad.';
-  return describeAdReason('no_candidates').text;
+  return `No ads were considered. ${describeAdReason(reason ?? 'no_candidates').text}`;
 }
 
 const Explanation = ({ explain }: Pick<Props, 'explain'>) => (
