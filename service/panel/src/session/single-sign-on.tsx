@@ -60,7 +60,7 @@ export function ProviderSignIn() {
           href={startUrl({ page, ...(account === undefined ? {} : { account }) })}
           sx={{ marginBottom: 1 }}
         >
-          {account === undefined ? `Sign in with ${provider.name}` : `Continue as ${account}`}
+          {account === undefined ? `Sign in with ${provider.name}` : `Open account ${account}`}
         </Button>
       ))}
       <Divider sx={{ marginBlock: 1 }}>or with a password</Divider>
