@@ -124,8 +124,11 @@ export interface Diagnostics {
   rewards: RewardDiagnostics;
 }
 
-/** Ads for one game. No call throws for an ad-related reason, and every promise settles. */
-export interface Ads {
+/**
+ * Ads for one game. No call throws for an ad-related reason, and every promise settles. `Placement` is the names of the
+ * game’s placements, if the compiler should find misspelled ones.
+ */
+export interface Ads<Placement extends string = string> {
   /** The portal that this page belongs to, with the option `portal`. Undefined on any other page. */
   readonly portal?: PortalPage | undefined;
   /**
@@ -134,15 +137,15 @@ export interface Ads {
    * `retryAt`, or for 30 s). Ad rules are known from the first response on, also after a reload. True does not mean that an ad is loaded; see {@link Ads.isLoaded}. Sends nothing. Emits `change` when the result may
    * have changed.
    */
-  canShow(placement: string, options?: RequestOptions): boolean;
+  canShow(placement: Placement, options?: RequestOptions): boolean;
   /**
    * Whether a call to show an ad would start at once, without a request: an ad was preloaded with the same `customData`
    * and `segments` less than a minute ago. After that, its decision must be requested again, so that a kill switch
    * takes effect, but its media is kept. Sends nothing. Emits `change` when the result may have changed.
    */
-  isLoaded(placement: string, options?: RequestOptions): boolean;
+  isLoaded(placement: Placement, options?: RequestOptions): boolean;
   /** Like {@link Ads.canShow}, but also returns why no ad may be offered and when a request can succeed again. */
-  availability(placement: string, options?: RequestOptions): Availability;
+  availability(placement: Placement, options?: RequestOptions): Availability;
   /**
    * Whether the player sees no interstitials or banners, as a supporter of the game: your server signed the user token
    * with `adFree`. Lets a game hide what is about ads. It is not a proof: only your server knows who has paid. If
@@ -150,7 +153,7 @@ export interface Ads {
    */
   isAdFree(): boolean;
   /** Loads a decision and its media, so that a later call to show the ad starts immediately. */
-  preload(placement: string, options?: PreloadOptions): Promise<Availability>;
+  preload(placement: Placement, options?: PreloadOptions): Promise<Availability>;
   /**
    * Shows an ad that earns the placement’s reward.
    *
@@ -158,11 +161,11 @@ export interface Ads {
    * const result = await ads.showRewarded('revive');
    * if (result.outcome === 'rewarded' || result.outcome === 'pending') revivePlayer();
    */
-  showRewarded(placement: string, options?: ShowOptions): Promise<ShowResult>;
+  showRewarded(placement: Placement, options?: ShowOptions): Promise<ShowResult>;
   /** Shows an ad at a natural pause in the game, without a reward. */
-  showInterstitial(placement: string, options?: ShowOptions): Promise<ShowResult>;
+  showInterstitial(placement: Placement, options?: ShowOptions): Promise<ShowResult>;
   /** Mounts a house ad in an element on the page, where it stays until it is removed or `destroy()` is called. */
-  mountBanner(placement: string, element: HTMLElement): Banner;
+  mountBanner(placement: Placement, element: HTMLElement): Banner;
   /**
    * Calls `handler` on every `event`, with `context` as its `this`. Errors thrown by handlers are reported as uncaught
    * errors. Returns a function that removes the handler.

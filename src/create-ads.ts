@@ -73,8 +73,14 @@ const refuseAd = async () => ({ outcome: 'invalid_placement', reason: 'portal_on
  * const ads = createAds({ publishableKey: 'pk_sandbox_…', serviceUrl: 'https://play.example', userRef });
  * ads.on('reward', ({ decisionId, reward }) => save.addOnce(decisionId, reward));
  * const { outcome } = await ads.showRewarded('revive');
+ *
+ * @example
+ * // The compiler finds misspelled placements.
+ * const ads = createAds<'revive' | 'level-end'>({ publishableKey: 'pk_sandbox_…', serviceUrl: 'https://play.example' });
  */
-export function createAds(options: AdsOptions | PortalAdsOptions): Ads {
+export function createAds<Placement extends string = string>(
+  options: AdsOptions | PortalAdsOptions,
+): Ads<Placement> {
   return startAds(options, createEmitter());
 }
 

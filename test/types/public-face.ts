@@ -13,6 +13,17 @@ createAds({ publishableKey: 'pk_sandbox_x' });
 // @ts-expect-error A misspelled option is an error.
 createAds({ publishableKey: 'pk_sandbox_x', serviceUrl: 'https://example.com', userref: 'a' });
 
+// Placements can be named, and such ads are used wherever others are.
+const namedAds = createAds<'revive' | 'level-end'>({
+  publishableKey: 'pk_sandbox_x',
+  serviceUrl: 'https://example.com',
+});
+void namedAds.showRewarded('revive');
+// @ts-expect-error A misspelled placement is an error.
+void namedAds.showRewarded('reviev');
+export const anyAds: Ads = namedAds;
+export const inScene = (plugin: TruewardPlugin): Ads<'revive'> => plugin;
+
 // A user token may be a promise, and a call may have its own custom data.
 void createAds({
   publishableKey: 'pk_sandbox_x',
