@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createSingleSignOn } from '../../src/access/single-sign-on.ts';
 import { insertUser } from '../../src/access/user.ts';
+import { checkSingleSignOn } from '../../src/program/cli/doctor-machine.ts';
 import { addAccount } from '../add-account.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../openid-provider.ts';
@@ -242,13 +243,20 @@ test('a provider that is down is named as the cause, and is tried again', async 
   const { port } = server.address() as AddressInfo;
   server.close();
   await once(server, 'close');
-  const signOn = createSingleSignOn({
+  const settings = {
     issuer: `http://127.0.0.1:${port}`,
     clientId: 'trueward',
     clientSecret: undefined,
     name: 'Down',
     assumesVerifiedEmail: false,
+  };
+  const signOn = createSingleSignOn(settings);
+  const [finding] = await checkSingleSignOn({
+    singleSignOn: settings,
   });
+  expect(finding).toMatchObject({ state: 'fail', text: expect.stringContaining('OIDC_ISSUER') });
+  expect(await checkSingleSignOn(running.config)).toMatchObject([{ state: 'ok' }]);
+  expect(await checkSingleSignOn({})).toEqual([]);
   for (let attempt = 0; attempt < 2; attempt += 1) {
     const beginning = signOn.begin({ redirectUrl: 'http://127.0.0.1/', isFresh: false });
     await expect(beginning).rejects.toMatchObject({ reason: 'provider_failed' });

@@ -8,6 +8,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { createSingleSignOn } from '../../access/single-sign-on.ts';
 import type { Config } from '../config/config.ts';
 import { findBlockedNames } from './blocked-names.ts';
 
@@ -197,5 +198,24 @@ export async function checkRunningService({ host, port, publicUrl }: Config): Pr
     return warn(
       `no service responds at ${url}: start it, or set the HOST, PORT or PUBLIC_URL that it was started with`,
     );
+  }
+}
+
+/** Checks that the OpenID provider answers, if there is one. */
+export async function checkSingleSignOn({
+  singleSignOn,
+}: Pick<Config, 'singleSignOn'>): Promise<Finding[]> {
+  if (!singleSignOn) return [];
+  try {
+    const redirectUrl = 'http://127.0.0.1/panel/api/single-sign-on/callback';
+    await createSingleSignOn(singleSignOn).begin({ redirectUrl, isFresh: false });
+    return [ok(`the OpenID provider ${singleSignOn.issuer} answers`)];
+  } catch (error) {
+    const { message } = error as Error;
+    return [
+      fail(
+        `the OpenID provider ${singleSignOn.issuer} can't be used (${message}): check OIDC_ISSUER, which is the URL before /.well-known/openid-configuration`,
+      ),
+    ];
   }
 }

@@ -14,6 +14,7 @@ import {
   checkMachine,
   ok,
   checkRunningService,
+  checkSingleSignOn,
   warn,
 } from './doctor-machine.ts';
 import { checkAdsTxtFiles, fetchAdsTxt } from './doctor-ads-txt.ts';
@@ -28,8 +29,8 @@ export const doctorCommand: Command = {
   summary: 'check this installation for problems',
   help: `Usage: trueward-service doctor
 
-Checks the configuration, the data folder, the database, the webhooks and the ads.txt files of live
-sources, and suggests fixes. It migrates the database schema, as start does, and changes nothing else.
+Checks the configuration, the data folder, the database, the webhooks, the OpenID provider and the
+ads.txt files of live sources, and suggests fixes. It migrates the database schema, as start does, and changes nothing else.
 Only one process can open the embedded database, so the database checks are skipped while a
 service is running. The exit code is 1 if a check fails.`,
   async run(args) {
@@ -52,7 +53,7 @@ service is running. The exit code is 1 if a check fails.`,
         ...checkMachine(config),
       ]);
       show(await checkDatabase());
-      show([await checkRunningService(config)]);
+      show([await checkRunningService(config), ...(await checkSingleSignOn(config))]);
     }
     if (failures > 0)
       throw new CommandError(`${failures} ${failures === 1 ? 'check' : 'checks'} failed.`);
