@@ -66,6 +66,9 @@ import {
 import {
   deviceSchema,
   entitlementSchema,
+  grantBudgetListSchema,
+  grantBudgetRequestSchema,
+  grantBudgetSchema,
   grantRequestSchema,
   guestSchema,
   linkCodeSchema,
@@ -75,6 +78,7 @@ import {
   spendRequestSchema,
   spendSchema,
   walletEntrySchema,
+  walletReportSchema,
   walletSchema,
 } from './schemas/wallet.ts';
 import {
@@ -164,4 +168,8 @@ export const schemas = [
   grantRequestSchema,
   deviceSchema,
   playerWalletSchema,
+  grantBudgetRequestSchema,
+  grantBudgetSchema,
+  grantBudgetListSchema,
+  walletReportSchema,
 ];

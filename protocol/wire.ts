@@ -3092,3 +3092,115 @@ export interface PlayerWallet {
    */
   devices: Device[];
 }
+/**
+ * How much users may give to players per day (UTC) in the panel. Default: nothing.
+ */
+export interface GrantBudgetRequest {
+  amount: number;
+  duration_s: number;
+}
+/**
+ * How much of a type users may give to players per day (UTC) in the panel.
+ */
+export interface GrantBudget {
+  /**
+   * A type from your game, such as `coins`.
+   */
+  type: string;
+  amount: number;
+  /**
+   * For timed rewards of this type, of all players together.
+   */
+  duration_s: number;
+  /**
+   * What has been given today.
+   */
+  used_amount: number;
+  /**
+   * What has been given today.
+   */
+  used_duration_s: number;
+}
+/**
+ * The budgets, by type.
+ */
+export interface GrantBudgetList {
+  data: GrantBudget[];
+}
+/**
+ * What players were credited with and what they spent. Without transfers, and without erased players.
+ */
+export interface WalletReport {
+  /**
+   * The start of the period.
+   */
+  from: string;
+  /**
+   * The end of the period.
+   */
+  to: string;
+  tz: string;
+  data: {
+    /**
+     * The start of the day.
+     */
+    period: string;
+    kind: 'reward' | 'grant' | 'spend';
+    /**
+     * A type from your game, such as `coins`.
+     */
+    type: string;
+    /**
+     * Of grants and spends. Those after the hundred most frequent are counted together as `(other)`.
+     */
+    reason?: string;
+    /**
+     * The number of credits or spends.
+     */
+    changes: number;
+    /**
+     * The number of players who were credited or who spent.
+     */
+    players: number;
+    /**
+     * How much was credited or spent.
+     */
+    amount: number;
+    /**
+     * The time of timed rewards.
+     */
+    duration_s: number;
+  }[];
+  players: {
+    /**
+     * Players who earned a reward in the period.
+     */
+    earned: number;
+    /**
+     * Players who spent in the period.
+     */
+    spent: number;
+    /**
+     * Players who did both.
+     */
+    earned_and_spent: number;
+  };
+  holdings: {
+    /**
+     * A type from your game, such as `coins`.
+     */
+    type: string;
+    /**
+     * Players with a balance now.
+     */
+    players: number;
+    /**
+     * The sum of their balances.
+     */
+    balance: number;
+    /**
+     * Players who have a timed reward of this type now.
+     */
+    active_players: number;
+  }[];
+}

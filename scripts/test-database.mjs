@@ -30,7 +30,7 @@ const { values, positionals } = parseArgs({
 const files =
   `access authority creative- daily-caps delivery-leases event-batches fuzz keys limits media operations
   origin-claims external-decisions panel- policy processes reports request-bodies request-headers resources responses reward
-  root snapshot-property test-source tracker-kills trackers traces unused-uploads upkeep webhook`
+  root snapshot-property test-source tracker-kills trackers traces unused-uploads upkeep wallet webhook`
     .split(/\s+/)
     .map((name) => `test/http/${name}`);
 

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { named, oneOf, ref, time } from './common.ts';
+import { named, oneOf, ref, strictObject, time } from './common.ts';
 import { userRef } from './decision.ts';
 import { rewardType } from './reward.ts';
 
@@ -131,3 +131,72 @@ export const playerWalletSchema = named('PlayerWallet', 'What a player has, for 
   now: time('The service’s clock.'),
   devices: Type.Array(ref('Device'), { description: 'Empty unless the player is a guest.' }),
 });
+
+const seconds = (description: string) => Type.Integer({ minimum: 0, description });
+
+export const grantBudgetRequestSchema = named(
+  'GrantBudgetRequest',
+  'How much users may give to players per day (UTC) in the panel. Default: nothing.',
+  {
+    amount: Type.Integer({ minimum: 0, maximum: maxAmount, default: 0 }),
+    duration_s: Type.Integer({ minimum: 0, maximum: maxAmount, default: 0 }),
+  },
+);
+
+export const grantBudgetSchema = named(
+  'GrantBudget',
+  'How much of a type users may give to players per day (UTC) in the panel.',
+  {
+    type: rewardType,
+    amount: balance,
+    duration_s: seconds('For timed rewards of this type, of all players together.'),
+    used_amount: Type.Integer({ minimum: 0, description: 'What has been given today.' }),
+    used_duration_s: seconds('What has been given today.'),
+  },
+);
+
+export const grantBudgetListSchema = named('GrantBudgetList', 'The budgets, by type.', {
+  data: Type.Array(ref('GrantBudget')),
+});
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+export const walletReportSchema = named(
+  'WalletReport',
+  'What players were credited with and what they spent. Without transfers, and without erased players.',
+  {
+    from: time('The start of the period.'),
+    to: time('The end of the period.'),
+    tz: Type.String(),
+    data: Type.Array(
+      strictObject({
+        period: time('The start of the day.'),
+        kind: oneOf(['reward', 'grant', 'spend']),
+        type: rewardType,
+        reason: Type.Optional(
+          Type.String({
+            description:
+              'Of grants and spends. Those after the hundred most frequent are counted together as `(other)`.',
+          }),
+        ),
+        changes: count('The number of credits or spends.'),
+        players: count('The number of players who were credited or who spent.'),
+        amount: count('How much was credited or spent.'),
+        duration_s: count('The time of timed rewards.'),
+      }),
+    ),
+    players: strictObject({
+      earned: count('Players who earned a reward in the period.'),
+      spent: count('Players who spent in the period.'),
+      earned_and_spent: count('Players who did both.'),
+    }),
+    holdings: Type.Array(
+      strictObject({
+        type: rewardType,
+        players: count('Players with a balance now.'),
+        balance: count('The sum of their balances.'),
+        active_players: count('Players who have a timed reward of this type now.'),
+      }),
+    ),
+  },
+);

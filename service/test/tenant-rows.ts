@@ -176,7 +176,7 @@ function makeValue({ table, name, type, isNullable }: Column, place: Place): unk
   if (type === 'text') return makeName(place);
   if (type === 'boolean') return true;
   if (type === 'jsonb') return {};
-  if (type.startsWith('timestamp')) return at;
+  if (type.startsWith('timestamp') || type === 'date') return at;
   return n;
 }
 

@@ -70,6 +70,7 @@ import { addMistakeRoutes } from './routes/mistakes.ts';
 import { addPlayerRoutes } from './routes/players.ts';
 import { addPlayerWalletRoutes } from './routes/player-wallets.ts';
 import { addReportRoutes } from './routes/reports.ts';
+import { addWalletOperationRoutes } from './routes/wallet-operations.ts';
 import {
   addResourceReads,
   addResourceWrites,
@@ -270,5 +271,6 @@ function addOperatorRoutes(app: FastifyInstance, deps: AppDeps): void {
   addUserTokenRoutes(app, deps);
   addAuditRoutes(app, deps);
   addReportRoutes(app, deps);
+  addWalletOperationRoutes(app, deps);
   addUsageRoutes(app, deps);
 }

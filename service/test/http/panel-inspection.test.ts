@@ -272,6 +272,7 @@ test('a dry run applies an ad rule before it is saved, and in place of the saved
   const free = { formats: ['interstitial'], ad_free_with: 'no_ads' };
   expect((await dryRun({ request, ad_rule: free })).answer).toBe('filled');
   const grant = { type: 'no_ads', duration_s: 3_600, reason: 'thanks' };
+  await panel.send('PUT', '/v1/grant-budgets/no_ads', { duration_s: 3_600 });
   await panel.send('POST', '/v1/wallets/vip/grants', grant);
   expect((await dryRun({ request, ad_rule: free })).answer).toBe('ad_free');
   const nobody = { placement: 'level-end', session: { age_s: 20 } };

@@ -35,6 +35,8 @@ import { claimDue } from '../../src/webhook/delivery-store.ts';
 import { createEventWriter } from '../../src/webhook/event-writer.ts';
 import { recordAttempts } from '../../src/webhook/record-attempts.ts';
 import { addAccount } from '../add-account.ts';
+import { expectEqual } from './expect-equal.ts';
+import { createWalletProbes } from './wallet-probes.ts';
 
 const makeId = createIds(systemClock, randomBytes);
 const scope = { accountId: makeId('account'), environment: 'live' } as const;
@@ -76,11 +78,6 @@ const event: RecordedEvent = {
   receivedAtMs: nowMs,
   offsetMs: 0,
   clamped: false,
-};
-
-const expectEqual = (actual: unknown, expected: unknown): void => {
-  if (JSON.stringify(actual) !== JSON.stringify(expected))
-    throw new Error(`expected ${JSON.stringify(expected)}, got ${JSON.stringify(actual)}`);
 };
 
 /** Statements that the service uses and that distributed databases often do not support. */
@@ -181,7 +178,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
           WHERE account_id = $1 ORDER BY id`,
         [scope.accountId],
       );
-    const result = { startedAtMs: nowMs, latencyMs: 1, status: 500, error: null, response: null };
+    const result = { startedAtMs: nowMs, latencyMs: 1, status: 500 };
     const [successfulAttempt, failedAttempt] = (await read()).map(({ id }) => ({
       scope,
       delivery: { id, webhookId: 'whk_probe', attempt: 0 },
@@ -246,6 +243,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     );
     expectEqual(rows, [{ state: 'late' }, { state: 'sent' }]);
   },
+  ...createWalletProbes(scope),
   'all database metrics can be read': async (database) => {
     const failures: unknown[] = [];
     const query: Database['query'] = (text, params) =>
@@ -292,7 +290,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     for (let count = 0; count < 6; count += 1)
       attempts.push(await signIn.byPassword({ email, password: 'wrong', ip }));
     expectEqual(
-      attempts.map((attempt) => 'refused' in attempt && attempt.refused),
+      attempts.map((attempt) => 'failure' in attempt && attempt.failure),
       [...Array<string>(5).fill('sign_in_failed'), 'locked'],
     );
   },

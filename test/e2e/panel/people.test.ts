@@ -57,6 +57,13 @@ test('support makes good for a player who sends the reference', async () => {
     await page.getByRole('textbox', { name: 'Player reference' }).fill(ref);
     await page.getByRole('button', { name: 'Find' }).click();
   };
+  // Nothing can be given until an owner says how much.
+  await page.getByRole('button', { name: 'Set a budget' }).click();
+  const budget = page.getByRole('dialog', { name: 'Set a budget' });
+  await budget.getByRole('textbox', { name: 'Type' }).fill('coins');
+  await budget.getByRole('textbox', { name: 'Amount per day' }).fill('80');
+  await budget.getByRole('button', { name: 'Set', exact: true }).click();
+  await page.getByText('0 of 80 given today').waitFor();
   await find('ply_nobody');
   await page.getByText('There is no player with this reference').waitFor();
   await find(guest.player_ref);
@@ -64,6 +71,7 @@ test('support makes good for a player who sends the reference', async () => {
   const dialog = page.getByRole('dialog', { name: 'Make good for a mistake' });
   await dialog.getByRole('textbox', { name: 'Type' }).fill('coins');
   await dialog.getByRole('textbox', { name: 'Amount' }).fill('75');
+  await dialog.getByText('80 coins can be given today').waitFor();
   await dialog.getByRole('textbox', { name: 'Reason' }).fill('a lost purchase');
   await dialog.getByRole('button', { name: 'Give' }).click();
   await page.getByRole('row').filter({ hasText: 'a lost purchase' }).getByText('+75').waitFor();
@@ -72,6 +80,12 @@ test('support makes good for a player who sends the reference', async () => {
     game.call<{ balances: object }>('GET', '/v1/wallet', game.publishable, undefined, headers);
   expect((await read()).body.balances).toEqual({ coins: 75 });
 
+  await page.goBack();
+  await page.goBack();
+  await page.getByText('75 of 80 given today').waitFor();
+  await page.getByRole('row').filter({ hasText: 'a lost purchase' }).getByText('Given').waitFor();
+  await page.goForward();
+  await page.goForward();
   await page.getByRole('button', { name: 'Code for a new device' }).click();
   expect(await takeLink(page, 'Code for a new device')).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/);
   await page.getByRole('button', { name: 'Sign out of all devices' }).click();

@@ -4,7 +4,7 @@ import type { Environment } from './environment.ts';
 import { readCode, toHttpError } from './problem.ts';
 
 export interface CallOptions {
-  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** Sent as JSON, or unmodified if it is a `File`. */
   body?: unknown;
   /** The `ETag` of the version to change. The service rejects the change if the object has been modified since. */

@@ -20,6 +20,8 @@ import { FormDialog, SecretDialog } from '../common/dialogs.tsx';
 import { Facts } from '../common/facts.tsx';
 import { Page, PanelCard } from '../common/page.tsx';
 import { TimeText } from '../common/time.tsx';
+import { GrantBudgets, useLeftToday } from './grant-budgets.tsx';
+import { WalletFigures } from './wallet-figures.tsx';
 
 /** Finds a player by reference, and shows and corrects the wallet. */
 export function PlayerPage() {
@@ -46,7 +48,14 @@ export function PlayerPage() {
           Find
         </Button>
       </Box>
-      {playerRef !== '' && <PlayerCards key={playerRef} playerRef={playerRef} />}
+      {playerRef === '' ? (
+        <>
+          <WalletFigures />
+          <GrantBudgets />
+        </>
+      ) : (
+        <PlayerCards key={playerRef} playerRef={playerRef} />
+      )}
     </Page>
   );
 }
@@ -99,6 +108,7 @@ function MakeGood({ path }: { path: string }) {
   const [reason, setReason] = useState('');
   const { run, isRunning } = useAction<WalletEntry>({ successMessage: 'Given.' });
   const whole = /^[1-9]\d*$/.test(amount) ? Number(amount) : undefined;
+  const left = useLeftToday(type);
   return (
     <>
       <Button variant="outlined" disabled={isRunning} onClick={() => setOpen(true)}>
@@ -124,6 +134,8 @@ function MakeGood({ path }: { path: string }) {
           />
           <TextField
             label="Amount"
+            helperText={type !== '' && left !== undefined && describeLeft(type, left)}
+            error={whole !== undefined && left !== undefined && whole > left}
             value={amount}
             onChange={({ target }) => setAmount(target.value)}
           />
@@ -138,6 +150,11 @@ function MakeGood({ path }: { path: string }) {
     </>
   );
 }
+
+const describeLeft = (type: string, left: number): string =>
+  left === 0
+    ? `No ${type} can be given today: an owner sets the budget, on Players without a reference`
+    : `${left.toLocaleString('en')} ${type} can be given today`;
 
 /** Makes a code for a player who has lost the device. */
 function NewCode({ path }: { path: string }) {

@@ -4,8 +4,10 @@ import { isGuestRef, type PlayerTokens } from '../../access/player-tokens.ts';
 import type { Pseudonymize } from '../../decision/decision-service.ts';
 import { throwFieldErrors } from '../../platform/domain-error.ts';
 import type { MakeId } from '../../platform/ids.ts';
+import type { Clock } from '../../platform/time.ts';
 import type { AuditLog } from '../../store/audit-log.ts';
 import type { Database } from '../../store/database.ts';
+import { takeFromBudget } from '../../wallet/grant-budgets.ts';
 import { listEntries } from '../../wallet/list-entries.ts';
 import type { WalletOwner, WalletService } from '../../wallet/wallet-service.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
@@ -21,6 +23,7 @@ import { ProblemError } from '../problem.ts';
 
 interface Deps {
   database: Database;
+  clock: Clock;
   pseudonym: Pseudonymize;
   playerTokens: PlayerTokens;
   wallets: WalletService;
@@ -43,7 +46,7 @@ const params = {
 
 /** Adds the routes with which support looks into a player's wallet, and makes good for mistakes. */
 export function addPlayerWalletRoutes(app: FastifyInstance, deps: Deps): void {
-  const { database, pseudonym, playerTokens, wallets, audit, makeId, runOperation } = deps;
+  const { database, clock, pseudonym, playerTokens, wallets, audit, makeId, runOperation } = deps;
   const toOwner = (request: FastifyRequest<PlayerRequest>): WalletOwner => {
     const { player_ref: playerRef } = request.params;
     return { playerRef, viewer: pseudonym(getPrincipal(request), playerRef) };
@@ -108,7 +111,7 @@ export function addPlayerWalletRoutes(app: FastifyInstance, deps: Deps): void {
         operationId: 'grant',
         summary: 'Give a player something, to make good for a mistake',
         description:
-          'Recorded in the audit log. Send an `Idempotency-Key`, so that a retry gives nothing more.',
+          'Recorded in the audit log. In the panel, limited by the daily budget of the type. Send an `Idempotency-Key`, so that a retry gives nothing more.',
         params,
         headers: writeHeaders,
         body: { $ref: 'GrantRequest#' },
@@ -126,6 +129,11 @@ export function addPlayerWalletRoutes(app: FastifyInstance, deps: Deps): void {
         const owner = toOwner(request);
         const id = makeId('grant');
         const grant = { id, type, amount, durationS, reason };
+        // A secret key could also change what ads earn.
+        if (getPrincipal(request).kind === 'session') {
+          const part = { type, amount: amount ?? 0, durationS: durationS ?? 0 };
+          await takeFromBudget(operation.queries, operation.scope, part, clock.nowMs());
+        }
         const body = await wallets.grant(operation.queries, operation.scope, owner, grant);
         // Like all records, this one must not name the player.
         const after = { type, amount, duration_s: durationS, reason, entry_id: id };

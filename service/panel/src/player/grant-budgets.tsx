@@ -1,0 +1,99 @@
+import { Button, TextField, Typography } from '@mui/material';
+import type { GrantBudget, GrantBudgetList } from '@trueward/protocol/wire';
+import { useState } from 'react';
+import { useCanAccess } from 'react-admin';
+import { useAction, useRead } from '../api/use-call.ts';
+import { FormDialog } from '../common/dialogs.tsx';
+import { Facts } from '../common/facts.tsx';
+import { PanelCard } from '../common/page.tsx';
+
+const useBudgets = (): GrantBudget[] | undefined =>
+  useRead<GrantBudgetList>('/v1/grant-budgets').data?.data;
+
+/** Returns how much of a type can still be given today, or undefined while it is not known. */
+export function useLeftToday(type: string): number | undefined {
+  const budgets = useBudgets();
+  if (!budgets) return undefined;
+  const budget = budgets.find((other) => other.type === type);
+  return budget ? Math.max(0, budget.amount - budget.used_amount) : 0;
+}
+
+/** What users may give to players per day. Only owners set it. */
+export function GrantBudgets() {
+  const budgets = useBudgets();
+  const { canAccess = false } = useCanAccess({ resource: 'grant-budgets', action: 'edit' });
+  if (!budgets) return null;
+  return (
+    <PanelCard title="Budget for making good, per day (UTC)">
+      {budgets.length === 0 && (
+        <Typography>
+          Nothing can be given in the panel until an owner sets a budget for its type.
+        </Typography>
+      )}
+      <Facts facts={Object.fromEntries(budgets.map((budget) => [budget.type, describe(budget)]))} />
+      {canAccess && <SetBudget />}
+    </PanelCard>
+  );
+}
+
+function describe(budget: GrantBudget): string {
+  const { amount, used_amount: used, duration_s: durationS, used_duration_s: usedS } = budget;
+  const parts = [
+    ...(amount > 0 || used > 0
+      ? [`${used.toLocaleString('en')} of ${amount.toLocaleString('en')} given today`]
+      : []),
+    ...(durationS > 0 || usedS > 0
+      ? [`${usedS.toLocaleString('en')} of ${durationS.toLocaleString('en')} s given today`]
+      : []),
+  ];
+  return parts.join(', ') || 'nothing';
+}
+
+function SetBudget() {
+  const [isOpen, setOpen] = useState(false);
+  const [type, setType] = useState('');
+  const [amount, setAmount] = useState('');
+  const { run, isRunning } = useAction<GrantBudget>({ successMessage: 'Budget set.' });
+  const budget = useBudgets()?.find((other) => other.type === type);
+  const whole = /^\d{1,15}$/.test(amount) ? Number(amount) : undefined;
+  return (
+    <>
+      <Button
+        variant="outlined"
+        sx={{ marginTop: 1 }}
+        disabled={isRunning}
+        onClick={() => setOpen(true)}
+      >
+        Set a budget
+      </Button>
+      {isOpen && (
+        <FormDialog
+          title="Set a budget"
+          text="How much of this type all users together may give to all players per day (UTC). 0 stops it."
+          confirm="Set"
+          isReady={type.trim() !== '' && whole !== undefined}
+          onClose={() => setOpen(false)}
+          onConfirm={() => {
+            setOpen(false);
+            run(`/v1/grant-budgets/${encodeURIComponent(type.trim())}`, {
+              method: 'PUT',
+              body: { amount: whole, duration_s: budget?.duration_s ?? 0 },
+            });
+          }}
+        >
+          <TextField
+            label="Type"
+            helperText="such as coins"
+            value={type}
+            onChange={({ target }) => setType(target.value)}
+          />
+          <TextField
+            label="Amount per day"
+            value={amount}
+            onChange={({ target }) => setAmount(target.value)}
+          />
+        </FormDialog>
+      )}
+    </>
+  );
+}
