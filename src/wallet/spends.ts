@@ -83,7 +83,7 @@ export function createSpends(deps: Deps): Spends {
         const paid = { type: response.body.type, amount: response.body.amount };
         if (paid.type !== type || paid.amount !== amount)
           warnOnce(
-            `the spend ${id} was charged before, ${paid.amount} ${paid.type}, and asks for ${amount} ${type} now: nothing more was charged. Pass another \`id\` for another purchase.`,
+            `the spend ${id} was charged before, at another price: nothing was charged now.`,
             id,
           );
         await store.writeSpend({ ...record, ...paid, charged: true });

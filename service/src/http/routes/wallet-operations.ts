@@ -115,7 +115,7 @@ export function addWalletOperationRoutes(app: FastifyInstance, deps: Deps): void
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
         const { type } = request.params;
-        const { amount = 0, duration_s: durationS = 0 } = request.body;
+        const { amount, duration_s: durationS } = request.body;
         const { queries, scope } = operation;
         const budget = { type, amount, durationS };
         const body = await setGrantBudget(queries, scope, budget, clock.nowMs());
