@@ -47,8 +47,8 @@ export function connectPageAds(deps: PageAdsDeps): PageAds {
     rests.get(`${name} ${placement}`)?.passed() === false;
 
   async function connect(given: unknown, retryMs: number): Promise<void> {
-    const { load, name, show } = Object(given) as Partial<PortalAdapter>;
     try {
+      const { load, name, show } = Object(given) as Partial<PortalAdapter>;
       if (given === 'google_h5') {
         const create = await loadPart(adapters[given], 'createAdapter', { clock, signal });
         const adapter = create(given);

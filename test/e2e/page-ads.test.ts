@@ -95,12 +95,13 @@ it.runIf(inject('full'))(
     requests.length = 0;
     await show(page, 'showRewarded', 'page');
     await expect.poll(() => deliveredRewards(page)).toHaveLength(2);
-    await page.getByRole('button', { name: 'Close ad' }).first().click();
     expect(await getResult(page)).toMatchObject({ outcome: 'rewarded' });
     expect(requests).toEqual([['google_h5'], undefined]);
     expect(await readStatus()).toMatchObject({ state: 'earned', evidence: 'verified' });
     // The game server refuses what only the device says.
-    expect((await stack.account('page-ads')).credits).toHaveLength(1);
+    const { decisionId } = (await getResult(page)) ?? {};
+    const readCredits = async () => (await stack.account('page-ads')).credits;
+    await expect.poll(readCredits).toMatchObject([{ decisionId }]);
     await context.close();
   },
 );

@@ -17,6 +17,13 @@ export const pageRewardLimits = ({
   page_reward_cap: cap = defaultPageRewardCap,
 }: Pick<Placement, 'page_reward_cap'>): Limits => ({ cooldown_s: 0, frequency_cap: cap });
 
+/** Whether a view that only an ad SDK in the page confirms may earn the placement's reward. */
+export const paysPageAds = ({
+  format,
+  page_rewards: pageRewards = 'none',
+}: Pick<Placement, 'format' | 'page_rewards'>): boolean =>
+  format === 'rewarded' && pageRewards !== 'none';
+
 /** A placement's limits on how often a player sees its ads. */
 export type Limits = Pick<Placement, 'cooldown_s' | 'frequency_cap'>;
 

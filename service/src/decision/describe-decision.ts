@@ -4,7 +4,8 @@ import { formatInstant } from '../platform/time.ts';
 import type { Scope } from '../store/database.ts';
 import type { Verdict } from './decide.ts';
 import type { ExternalCandidate, ExternalFilled } from './external-ads.ts';
-import { type PageCandidate, paysPageAds } from './page-ads.ts';
+import { paysPageAds } from './caps.ts';
+import type { PageCandidate } from './page-ads.ts';
 import type { DecisionRecord, NewDecision } from './record-decisions.ts';
 import type { Ad, Candidate, PlacementEntry } from './snapshot.ts';
 import type { TokenClaims } from './token.ts';
@@ -82,11 +83,10 @@ const findOfferExpiry = (verdict: DecisionInput['verdict']): number =>
 
 function describeAd(
   decision: Decision,
-  { id, scope, entry, request, nowMs, sign }: DecisionInput,
+  { id, scope, entry: { placement }, request, nowMs, sign }: DecisionInput,
   candidate: Candidate | ExternalCandidate | PageCandidate,
   expiresAtMs: number,
 ): void {
-  const { placement } = entry;
   const creative = 'pageSource' in candidate ? undefined : candidate.creative;
   const claims: TokenClaims = {
     decisionId: id,
@@ -101,7 +101,7 @@ function describeAd(
   decision.creative = describeCreative(candidate);
   if (placement.format === 'rewarded') {
     if (creative) decision.min_watch_ms = computeMinWatchMs(placement.min_view_ms, creative.media);
-    const reward = (creative ?? paysPageAds(entry)) && describeReward(placement, request);
+    const reward = (creative ?? paysPageAds(placement)) && describeReward(placement, request);
     if (reward) decision.reward = reward;
   }
   if (creative && placement.format !== 'banner') decision.close_after_ms = placement.close_after_ms;
@@ -158,16 +158,15 @@ function describeReward(
 }
 
 function describeRecord(
-  { id, verdict, scope, entry, request, viewer, bot, nowMs }: DecisionInput,
+  { id, verdict, scope, entry: { placement }, request, viewer, bot, nowMs }: DecisionInput,
   expiresAtMs: number,
 ): DecisionRecord {
-  const { placement } = entry;
   const candidate = verdict.status === 'filled' ? verdict.candidate : undefined;
   const houseAd = candidate && 'houseAd' in candidate ? candidate.houseAd : undefined;
   const pageSource = candidate && 'pageSource' in candidate ? candidate.pageSource : undefined;
   const creative = candidate && 'creative' in candidate ? candidate.creative : undefined;
   const isWatched = creative !== undefined && placement.format === 'rewarded';
-  const isRewarded = isWatched || (pageSource !== undefined && paysPageAds(entry));
+  const isRewarded = isWatched || (pageSource !== undefined && paysPageAds(placement));
   return {
     id,
     status: verdict.status,

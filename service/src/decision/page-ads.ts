@@ -1,5 +1,5 @@
 import type { PageSource } from '../resource/resource.ts';
-import { checkCaps, pageRewardLimits } from './caps.ts';
+import { checkCaps, pageRewardLimits, paysPageAds } from './caps.ts';
 import {
   type DecideInput,
   type ExternalRejection,
@@ -13,10 +13,6 @@ import { isKilled } from './snapshot.ts';
 export interface PageCandidate {
   pageSource: PageSource;
 }
-
-/** Whether a view that only an ad SDK in the page confirms may earn the placement's reward. */
-export const paysPageAds = ({ placement }: DecideInput['entry']): boolean =>
-  placement.format === 'rewarded' && (placement.page_rewards ?? 'none') !== 'none';
 
 /** Returns why a page source must not show its ad, or undefined if it may. */
 export function rejectPageSource(
@@ -35,6 +31,6 @@ export function rejectPageSource(
   if (context.childDirected && !allowsChildren)
     return { verdict: 'refused: not for child-directed requests' };
   if (placement.format !== 'rewarded') return undefined;
-  if (!paysPageAds(entry)) return { verdict: 'refused: page rewards are none' };
+  if (!paysPageAds(placement)) return { verdict: 'refused: page rewards are none' };
   return checkCaps(pageRewardLimits(placement), pageAdsAtMs, nowMs) && { verdict: 'page_cap' };
 }

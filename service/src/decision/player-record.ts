@@ -3,7 +3,7 @@ import type { Database, Scope } from '../store/database.ts';
 import { createLane } from '../store/group-commit.ts';
 import { createLanes } from '../store/lanes.ts';
 import { type AdRules, maxRecordedAds, type SeenAd } from './ad-load.ts';
-import { capWindowMs, type Limits, pageRewardLimits, servedWithinMs } from './caps.ts';
+import { capWindowMs, type Limits, pageRewardLimits, paysPageAds, servedWithinMs } from './caps.ts';
 import type { PlacementEntry } from './snapshot.ts';
 
 /** What the service knows of a player's earlier ads. */
@@ -48,7 +48,7 @@ export function createRecordReader(database: Database): ReadPlayerRecord {
     const { scope, entry, nowMs } = input;
     const hasCaps = capWindowMs(entry.placement) > 0;
     const hasRules = needed !== undefined && entry.adRules.length > 0;
-    const hasPageCap = entry.pageSources.length > 0 && entry.placement.format === 'rewarded';
+    const hasPageCap = entry.pageSources.length > 0 && paysPageAds(entry.placement);
     if (!hasRules && !hasCaps && !hasPageCap) return noRecord;
     return Promise.all([
       hasCaps ? readServedTimes(database, input, viewer, entry.placement) : noRecord.servedAtMs,

@@ -25,9 +25,9 @@ export const checkPlacement = ({
       'is for rewarded placements only',
     ],
     [
-      (pageRewards ?? 'none') === 'none' && pageRewardCap !== undefined,
+      format !== 'rewarded' && pageRewardCap !== undefined,
       '/page_reward_cap',
-      'is for placements whose `page_rewards` are not `none` only',
+      'is for rewarded placements only',
     ],
     [
       isCredited && !(Number.isInteger(reward.amount) && reward.amount <= maxWalletAmount),

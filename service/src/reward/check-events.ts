@@ -93,15 +93,21 @@ export function checkImpression(
     : Math.min(...times, decision.expiresAtMs + impressionGraceMs);
 }
 
+/** How long an ad of an ad SDK in the page may take. The SDK then ends it. */
+const pageAdMs = 300_000;
+
 /**
  * Returns when an ad SDK in the page began to show its ad, as the client reports it, in Unix milliseconds. Undefined if it
- * has not.
+ * has not done so before the ad expired.
  */
 export function findPageAd(
-  { issuedAtMs }: Pick<DecisionState, 'issuedAtMs'>,
+  { issuedAtMs, expiresAtMs }: Pick<DecisionState, 'issuedAtMs' | 'expiresAtMs'>,
   events: readonly RecordedEvent[],
 ): number | undefined {
-  const first = findFirst(events, 'start') ?? findFirst(events, 'complete');
+  // A start that is too late has been rejected. Some ad SDKs don't say when an ad begins.
+  const lastMs = expiresAtMs + impressionGraceMs + pageAdMs;
+  const timely = events.filter((event) => computeEarliest(event) <= lastMs);
+  const first = findFirst(timely, 'start') ?? findFirst(timely, 'complete');
   return first && correctEventTime(first, smallestOffset(events), issuedAtMs);
 }
 

@@ -172,6 +172,21 @@ test('the client’s word is written on the reward, wherever it is read', async 
   expect(await game.readReportCount('source_wins')).toBe(served + 1);
 });
 
+test('a view of an ad that has expired earns nothing', async () => {
+  const [late, silent] = [await request(), await request()];
+  game.advance(960_001);
+  expect(await showInPage(late)).toMatchObject({ state: 'pending', reason: 'no_impression' });
+  const { decisions } = await game.report(game.createEvent(silent, 'complete'));
+  expect(decisions[0]).toMatchObject({ state: 'pending', reason: 'no_impression' });
+});
+
+test('an ad SDK that does not say when its ad begins can earn a reward', async () => {
+  const decision = await request();
+  game.advance(900_000);
+  const { decisions } = await game.report(game.createEvent(decision, 'complete'));
+  expect(decisions[0]).toMatchObject({ state: 'earned', evidence: 'client_attested' });
+});
+
 test('a reported impression proves nothing', async () => {
   const decision = await request();
   game.advance(5_000);

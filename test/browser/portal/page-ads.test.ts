@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { standInGlobals } from '../../../demo/src/portals/sdks.ts';
 import type { PortalBehavior } from '../../../demo/src/portals/stage.ts';
 import { installStandIn } from '../../../demo/src/portals/stand-in.ts';
@@ -39,10 +39,24 @@ function decide({ page_adapters: [adapter] = [], placement }: DecisionRequest): 
   return { format, creative: { media: { format: 'page', adapter }, alt: '' } };
 }
 
+type PageAds = NonNullable<AdsOptions['pageAds']>;
+const never = () => new Promise<never>(() => undefined);
+
 /** Starts a game whose page has these ad SDKs, and waits until the first is ready. */
-async function start(pageAds: NonNullable<AdsOptions['pageAds']>): Promise<void> {
+async function start(pageAds: PageAds): Promise<void> {
   installStandIn('google_h5', behavior);
-  ads = createAds({
+  ads = create(pageAds);
+  for (const event of ['open', 'start', 'close'] as const)
+    ads.on(event, () => void game.told.push(event));
+  // A placement that no other call uses: each request lists what is ready.
+  for (let probe = 0; requests.every(({ page_adapters: listed }) => !listed); probe += 1)
+    await ads.preload(`probe-${probe}`);
+  requests.length = 0;
+  service.events.length = 0;
+}
+
+const create = (pageAds: PageAds): Ads =>
+  createAds({
     publishableKey: createPublishableKey(),
     serviceUrl: 'https://ads.test',
     userRef: 'player-1',
@@ -60,14 +74,6 @@ async function start(pageAds: NonNullable<AdsOptions['pageAds']>): Promise<void>
       focusTarget: () => null,
     },
   });
-  for (const event of ['open', 'start', 'close'] as const)
-    ads.on(event, () => void game.told.push(event));
-  // A placement that no other call uses: each request lists what is ready.
-  for (let probe = 0; requests.every(({ page_adapters: listed }) => !listed); probe += 1)
-    await ads.preload(`probe-${probe}`);
-  requests.length = 0;
-  service.events.length = 0;
-}
 const types = (): string[] => service.events.map(({ type }) => type);
 const adapters = () => requests.map(({ page_adapters: listed }) => listed);
 
@@ -115,7 +121,6 @@ it.each(rowsForRun(withoutAd, 2))(
     behavior.answer = answer;
     const placement = call === 'showRewarded' ? 'revive' : 'level-end';
     const result = ads[call](placement);
-    await closeAd();
     expect((await result).outcome).toBe(call === 'showRewarded' ? 'rewarded' : 'completed');
     expect(adapters()).toEqual([['google_h5'], undefined]);
     expect(game.told).toEqual(['open', 'start', 'close']);
@@ -128,11 +133,6 @@ it.each(rowsForRun(withoutAd, 2))(
     await eventually(() => expect(adapters().slice(2)).toEqual([undefined, ['google_h5']]));
   },
 );
-
-/** Waits for the house ad, and closes it once it has been watched. */
-async function closeAd(): Promise<void> {
-  await eventually(() => expect(types()).toContain('complete'));
-}
 
 it('with no other ad either, the call ends with the service’s reason', async () => {
   await start(['google_h5']);
@@ -176,4 +176,45 @@ it.each<[string, () => ReturnType<PortalAdapter['show']>, string, string[]]>([
   expect((await ads.showRewarded('revive')).outcome).toBe(outcome);
   expect(adapters()).toEqual([['custom:network']]);
   await eventually(() => expect(types()).toEqual(events));
+});
+
+/** What a game may pass by mistake, and what it is told. Its other ads are shown as usual. */
+const mistakes: [string, unknown, RegExp][] = [
+  ['no list', 'google_h5', /must be a list .* got "google_h5"/],
+  ['a portal', ['poki'], /must be a list .* got "poki"/],
+  [
+    'a name that the service would refuse',
+    [{ ...custom(never), name: 'My Network' }],
+    /got "My Network"/,
+  ],
+  ['an adapter without show()', [{ name: 'network', load() {} }], /got "network"/],
+  ['nothing', [undefined], /got undefined/],
+  [
+    'an adapter that can’t be loaded',
+    [{ ...custom(never), load: () => Promise.reject(new Error('blocked')) }],
+    /could not be loaded: blocked/,
+  ],
+];
+it.each(mistakes)('explains what is wrong with %s', async (_case, pageAds, message) => {
+  const errors: string[] = [];
+  const note = (event: ErrorEvent): void => {
+    event.preventDefault();
+    errors.push(event.message);
+  };
+  window.addEventListener('error', note);
+  ads = create(pageAds as never);
+  await eventually(() => expect(errors).toEqual([expect.stringMatching(message)]));
+  window.removeEventListener('error', note);
+  expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
+  expect(adapters()).toEqual([undefined]);
+});
+
+it('on a portal, the ad SDKs of the page are not used', async () => {
+  installStandIn('google_h5', behavior);
+  const portalRewards = { revive: { type: 'lives', amount: 1 } };
+  const load = vi.fn();
+  ads = createAds({ portal: 'google_h5', portalRewards, pageAds: [{ ...custom(never), load }] });
+  await eventually(() => expect(ads.canShow('revive')).toBe(true));
+  expect(await ads.showRewarded('revive')).toMatchObject({ evidence: 'client_attested' });
+  expect(load).not.toHaveBeenCalled();
 });

@@ -2,6 +2,7 @@ import type { Creative, Source } from '../../../protocol/wire.ts';
 import { expect, inject } from 'vitest';
 import { it as test } from '../worker.ts';
 import { rowsForRun } from '../../support/quick-run.ts';
+import { chooseOption, findByName, save } from './objects.ts';
 import { type PanelSite, startPanelSite } from './panel-site.ts';
 
 let site: PanelSite;
@@ -79,4 +80,19 @@ test('a source’s page shows its health to viewers', async () => {
   expect(await card.locator('dl').innerText()).toMatch(/Requests\s+3\s+Fill rate\s+0%/);
   await page.getByRole('region', { name: 'Requests and ads' }).waitFor();
   expect(await page.getByRole('button', { name: 'Try it' }).count()).toBe(0);
+});
+
+test.runIf(inject('full'))('an operator can let Google’s H5 ads take their turn', async () => {
+  const page = await site.open('/sources/create');
+  await page.getByRole('textbox', { name: 'Name' }).fill('Google');
+  await chooseOption(page, 'Kind', 'Page: Google’s H5 ads or another ad SDK in the game’s page');
+  const adapter = page.getByRole('textbox', { name: 'Ad SDK' });
+  await expect.poll(() => adapter.inputValue()).toBe('google_h5');
+  await chooseOption(page, 'Placements', 'revive');
+  await save(page, 'Google');
+  expect(await findByName<Source>(site.owner, '/v1/sources', 'Google')).toMatchObject({
+    kind: 'page',
+    adapter: 'google_h5',
+    placements: ['revive'],
+  });
 });

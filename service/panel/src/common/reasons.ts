@@ -78,6 +78,14 @@ const adReasons: Readonly<Record<string, Reason>> = {
     name: 'format not accepted',
     text: 'The game did not accept the creative’s format. Choose a creative in another format, or allow it in the game.',
   },
+  not_ready_in_page: {
+    name: 'not ready in the page',
+    text: 'The source’s ad SDK was not ready in the player’s page. Check that the game lists it in pageAds. An ad blocker may also have blocked it.',
+  },
+  page_cap: {
+    name: 'cap of page rewards reached',
+    text: 'The player has reached the placement’s cap for rewards that only an ad SDK in the page confirms.',
+  },
   no_bid: { name: 'no bid', text: 'The source had no ad for this request. Nothing is wrong.' },
   offer: { name: 'not picked', text: 'Another ad had a higher priority or price.' },
   timeout: {
