@@ -178,7 +178,7 @@ it.each<[string, () => ReturnType<PortalAdapter['show']>, string, string[]]>([
   await eventually(() => expect(types()).toEqual(events));
 });
 
-/** What a game may pass by mistake, and what it is told. Its other ads are shown as usual. */
+/** What a game may pass by mistake, and what it is told. Its other ads are loaded as usual. */
 const mistakes: [string, unknown, RegExp][] = [
   ['no list', 'google_h5', /must be a list .* got "google_h5"/],
   ['a portal', ['poki'], /must be a list .* got "poki"/],
@@ -205,7 +205,7 @@ it.each(mistakes)('explains what is wrong with %s', async (_case, pageAds, messa
   ads = create(pageAds as never);
   await eventually(() => expect(errors).toEqual([expect.stringMatching(message)]));
   window.removeEventListener('error', note);
-  expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
+  expect(await ads.preload('revive')).toMatchObject({ available: true });
   expect(adapters()).toEqual([undefined]);
 });
 
