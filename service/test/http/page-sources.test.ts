@@ -202,7 +202,7 @@ test('the limits of page rewards hold for decisions and for rewards', async () =
   const decisions = [await request(player), await request(player), await request(player)];
   const states = [];
   for (const decision of decisions) states.push((await showInPage(decision))?.state);
-  expect(states).toEqual(['earned', 'earned', 'denied']);
+  expect(states).toEqual(['earned', 'earned', 'pending']);
   const next = await request(player);
   expect([isInPage(next), findVerdict(next)]).toEqual([false, 'page_cap']);
   // The service's own ads are not affected.
