@@ -16,6 +16,12 @@ const executablePath =
 /** Whether `npm run test:full` is running. It adds `*.full.test.ts` and the checks that depend on `inject('full')`. */
 const full = process.env['TRUEWARD_TEST_FULL'] === '1';
 
+/** Set by `npm run test:mutation` before it tests the first mutant of the service. */
+const recordCalls =
+  process.env['TRUEWARD_RECORD_CALLS'] === undefined
+    ? []
+    : ['scripts/lib/mutation/record-test.mjs'];
+
 /** The engines that the browser tests run, and the parts of one that is too large to load as a whole. */
 const engines = [
   '@pixi/sound',
@@ -83,6 +89,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/unit/**/*.test.ts', 'service/test/unit/**/*.test.ts'],
+          setupFiles: recordCalls,
           isolate: false,
           unstubGlobals: true,
           testTimeout: 60_000,
@@ -94,7 +101,7 @@ export default defineConfig({
           name: 'service',
           include: ['service/test/http/**/*.test.ts'],
           globalSetup: 'service/test/global-setup.ts',
-          setupFiles: ['service/test/check-neighbors.ts'],
+          setupFiles: ['service/test/check-neighbors.ts', ...recordCalls],
           // Loading the service and an embedded database takes seconds, so each worker does it only once.
           isolate: false,
           testTimeout: 120_000,
@@ -106,7 +113,7 @@ export default defineConfig({
         test: {
           name: 'property',
           include: ['test/property/**/*.test.ts'],
-          setupFiles: ['service/test/check-neighbors.ts'],
+          setupFiles: ['service/test/check-neighbors.ts', ...recordCalls],
           isolate: false,
           testTimeout: 60_000,
           hookTimeout: 60_000,

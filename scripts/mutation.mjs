@@ -63,9 +63,11 @@ async function main() {
       `Testing ${mutants.length}${values.sample === undefined ? '' : ` (seed ${values.seed})`}.`,
   );
   if (values.list) {
+    const { readRecording } = await import('./lib/mutation/recording.mjs');
     const { selectTests } = await import('./lib/mutation/select-tests.mjs');
+    const recording = await readRecording();
     for (const mutant of mutants)
-      console.log(`${describe(mutant)}\n    ${selectTests(mutant.file).narrow.join(' ')}`);
+      console.log(`${describe(mutant)}\n    ${selectTests(mutant, recording).join(' ')}`);
     return 0;
   }
   const { testMutants } = await import('./lib/mutation/test-mutants.mjs');
@@ -73,7 +75,7 @@ async function main() {
 }
 
 async function chooseFiles() {
-  const { listFiles } = await import('./lib/mutation/select-tests.mjs');
+  const { listFiles } = await import('./lib/mutation/list-files.mjs');
   const core = [...listFiles('src'), ...listFiles('service/src')].filter(
     (file) =>
       !/^service\/src\/(program|trace|store\/migrations)\/|\/index\.ts$|^service\/src\/main\.ts$/.test(

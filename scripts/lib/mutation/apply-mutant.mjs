@@ -1,6 +1,9 @@
-import { join } from 'node:path';
+import { relative } from 'node:path';
 import { root } from '../run.mjs';
+import { recordCalls } from './functions.mjs';
 import { applyMutant } from './mutate-code.mjs';
+
+const isRecording = process.env['TRUEWARD_RECORD_CALLS'] !== undefined;
 
 /**
  * The mutant that is being tested. It is on the global object, because Vitest bundles its configuration, and with it
@@ -16,7 +19,7 @@ export function setMutant(mutant) {
 }
 
 /**
- * A Vite plugin that applies the mutant while a file is loaded. The file itself isn't changed, so that an interrupted
+ * A Vite plugin that records calls of the service's functions if `TRUEWARD_RECORD_CALLS` is set (see `recording.mjs`), and otherwise applies the mutant while a file is loaded. The file itself isn't changed, so that an interrupted
  * run leaves nothing behind.
  *
  * @returns {import('vite').Plugin[]}
@@ -26,10 +29,14 @@ export const mutantPlugin = () => [
     name: 'trueward-mutant',
     enforce: 'pre',
     transform(source, id) {
+      const [path = ''] = id.split('?');
+      const file = relative(root, path).replaceAll('\\', '/');
+      if (isRecording)
+        return file.startsWith('service/src/') && file.endsWith('.ts')
+          ? { code: recordCalls(file, source), map: null }
+          : undefined;
       const mutant = holder.truewardMutant;
-      return mutant && id.split('?')[0] === join(root, mutant.file)
-        ? { code: applyMutant(source, mutant), map: null }
-        : undefined;
+      return mutant?.file === file ? { code: applyMutant(source, mutant), map: null } : undefined;
     },
   },
 ];

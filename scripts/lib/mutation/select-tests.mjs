@@ -1,6 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { root } from '../run.mjs';
+import { namesAt } from './functions.mjs';
+import { listFiles } from './list-files.mjs';
 
 /** The folders with tests that can notice a fault in the core. A service's own process runs its built code. */
 const testFolders = [
@@ -11,41 +13,50 @@ const testFolders = [
   'service/test/http',
 ];
 
-/** @param {string} folder */
-export const listFiles = (folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .map((name) => join(folder, name))
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
-    .toSorted();
-
 /** Words that occur in too many names to connect a test with a file. */
 const commonWords = new Set(
   'a and check create delete for get make read record start store service test'.split(' '),
 );
 
+/** How many test files may judge a mutant. Functions that every request calls have more. */
+const maxTests = 30;
+
 /**
- * Finds the tests for a file. `narrow` are those that import it most directly, and those that share a word with its
- * name: the latter first, and unit tests before others. `wide` are the others that share a word with its
- * folder, or mention it.
+ * Finds the tests for a mutant, in the order in which they should run. In the service, these are the tests that call the
+ * mutated function: first those that share a word with its file's name, then the fastest. In the SDK, they are the tests that import the file most
+ * directly or share a word with its name, unit tests first, and then those that share a word with its folder or mention it.
  *
- * @param {string} file
+ * @param {import('./mutate-code.mjs').Mutant} mutant
+ * @param {readonly import('./recording.mjs').Recorded[]} recording
  */
-export function selectTests(file) {
+export function selectTests({ file, start }, recording) {
   const tests = testFolders
     .filter((folder) => existsSync(join(root, folder)))
     .flatMap(listFiles)
     .filter((test) => test.endsWith('.test.ts') && !test.endsWith('.full.test.ts'))
     // The SDK's browser tests say nothing about the service, and the other way around.
     .filter((test) => file.startsWith('service/') !== /^test\/(unit|browser)/.test(test));
-  const direct = findImporters(file, tests);
   const named = matchWords(basename(file, '.ts'), tests);
-  /** @param {string} test */
-  const rank = (test) => Number(!named.includes(test)) * 2 + Number(!test.includes('/unit/'));
-  const narrow = [...new Set([...direct, ...named])].toSorted((a, b) => rank(a) - rank(b));
-  const wide = [
-    ...new Set([...matchWords(basename(dirname(file)), tests), ...findMentions(file, tests)]),
-  ].filter((test) => !narrow.includes(test));
-  return narrow.length > 0 ? { narrow, wide } : { narrow: wide, wide: [] };
+  if (file.startsWith('service/')) {
+    const names = namesAt(file, readFileSync(join(root, file), 'utf8'), start);
+    const rank = (/** @type {{ test: string, ms: number }} */ { test, ms }) =>
+      ms + (named.includes(test) ? 0 : 1_000_000);
+    return recording
+      .filter(
+        ({ test, calls }) => tests.includes(test) && names.some((name) => calls.includes(name)),
+      )
+      .toSorted((a, b) => rank(a) - rank(b))
+      .slice(0, maxTests)
+      .map(({ test }) => test);
+  }
+  const narrow = [...new Set([...findImporters(file, tests), ...named])];
+  const rank = (/** @type {string} */ test) =>
+    Number(!named.includes(test)) * 2 + Number(!test.includes('/unit/'));
+  const wide = [...matchWords(basename(dirname(file)), tests), ...findMentions(file, tests)];
+  return [...new Set([...narrow.toSorted((a, b) => rank(a) - rank(b)), ...wide])].slice(
+    0,
+    maxTests,
+  );
 }
 
 /**
@@ -59,7 +70,7 @@ function findImporters(file, tests) {
   for (let step = 1; step <= 2; step += 1) {
     const importers = tests.filter((test) => readImports(test).some((name) => targets.has(name)));
     if (importers.length > 0) return importers;
-    const sources = listFiles(file.startsWith('service/') ? 'service/src' : 'src');
+    const sources = listFiles('src');
     targets = new Set(
       sources.filter((source) => readImports(source).some((name) => targets.has(name))),
     );

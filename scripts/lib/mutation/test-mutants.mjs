@@ -1,15 +1,17 @@
 import { formatDuration } from '../run.mjs';
+import { readRecording } from './recording.mjs';
 import { createTestServer, judge } from './run-mutant.mjs';
 import { selectTests } from './select-tests.mjs';
 
 /** @typedef {import('./mutate-code.mjs').Mutant} Mutant */
-/** @typedef {{ mutant: Mutant, outcome: import('./run-mutant.mjs').Outcome | 'untested' }} Result */
+/** @typedef {{ mutant: Mutant, outcome: import('./run-mutant.mjs').Outcome | 'untested' | 'unjudged' }} Result */
 
 /** How long tests may take with a mutant. One that takes longer hangs. */
 const mutantLimitMs = 240_000;
 
 /**
- * Tests mutants one after another, and prints each result and a summary per file. Returns the exit code.
+ * Tests mutants one after another, and prints each result and a summary per file. Returns the exit code: 2 if tests that
+ * fail without a mutant leave some unjudged.
  *
  * @param {readonly Mutant[]} mutants
  * @param {{ minimum: number, describe: (mutant: Mutant) => string }} options
@@ -20,17 +22,16 @@ export async function testMutants(mutants, { minimum, describe }) {
   process.once('SIGINT', stop).once('SIGTERM', stop);
   const server = createTestServer(stopped.signal);
   const passes = createBaseline(server);
+  const recording = mutants.some(({ file }) => file.startsWith('service/'))
+    ? await readRecording()
+    : [];
   /** @type {Result[]} */
   const results = [];
   for (const [index, mutant] of mutants.entries()) {
     const startedAt = performance.now();
-    const outcome = await testMutant(mutant, server, passes);
+    const outcome = await testMutant(mutant, selectTests(mutant, recording), server, passes);
     if (stopped.signal.aborted) {
       console.error('Interrupted.');
-      return 2;
-    }
-    if (outcome === undefined) {
-      server.end();
       return 2;
     }
     results.push({ mutant, outcome });
@@ -43,25 +44,24 @@ export async function testMutants(mutants, { minimum, describe }) {
 }
 
 /**
- * Tests a mutant with the tests that are most likely to notice it. If it survives, also with the others, and with those
- * for its folder.
+ * Tests a mutant with the two tests that are most likely to notice it. If it survives, also with the others.
  *
  * @param {Mutant} mutant
+ * @param {readonly string[]} selected
  * @param {ReturnType<typeof createTestServer>} server
  * @param {ReturnType<typeof createBaseline>} passes
- * @returns {Promise<Result['outcome'] | undefined>} undefined if the tests fail without the mutant
+ * @returns {Promise<Result['outcome']>} `unjudged` if the tests also fail without the mutant
  */
-async function testMutant(mutant, server, passes) {
-  const { narrow, wide } = selectTests(mutant.file);
+async function testMutant(mutant, selected, server, passes) {
   /** @type {Result['outcome']} */
   let outcome = 'untested';
-  for (const tests of [narrow.slice(0, 2), narrow.slice(2), wide]) {
+  for (const tests of [selected.slice(0, 2), selected.slice(2, 10), selected.slice(10)]) {
     if (tests.length === 0) continue;
     const result = await server.run(tests, { limitMs: mutantLimitMs, mutant });
     outcome = judge(result);
     if (outcome === 'survived') continue;
     if (outcome === 'skipped') return outcome;
-    return (await passes(result.failed.length > 0 ? result.failed : tests)) ? outcome : undefined;
+    return (await passes(result.failed.length > 0 ? result.failed : tests)) ? outcome : 'unjudged';
   }
   return outcome;
 }
@@ -113,17 +113,19 @@ function summarize(results, minimum, describe) {
     const { noticed, tested } = count(results.filter(({ mutant }) => mutant.kind === kind));
     if (tested > 0) console.log(`\n${kind}: ${noticed} of ${tested} noticed`);
   }
-  const { noticed, tested, skipped } = count(results);
+  const { noticed, tested, skipped, unjudged } = count(results);
   const score = tested === 0 ? 100 : (100 * noticed) / tested;
   console.log(
-    `\nScore: ${score.toFixed(1)} % (${noticed} of ${tested} noticed, ${skipped} skipped; minimum ${minimum} %)`,
+    `\nScore: ${score.toFixed(1)} % (${noticed} of ${tested} noticed, ${skipped} skipped, ${unjudged} unjudged; minimum ${minimum} %)`,
   );
+  if (unjudged > 0) return 2;
   return score >= minimum ? 0 : 1;
 }
 
 /** @param {readonly Result[]} results */
 function count(results) {
   const skipped = results.filter(({ outcome }) => outcome === 'skipped').length;
+  const unjudged = results.filter(({ outcome }) => outcome === 'unjudged').length;
   const noticed = results.filter(({ outcome }) => outcome === 'noticed').length;
-  return { noticed, skipped, tested: results.length - skipped };
+  return { noticed, skipped, unjudged, tested: results.length - skipped - unjudged };
 }

@@ -1,4 +1,6 @@
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
+import { namesAt, recordCalls } from '../../../scripts/lib/mutation/functions.mjs';
 import { applyMutant, mutateFile } from '../../../scripts/lib/mutation/mutate-code.mjs';
 
 const flatten = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
@@ -82,4 +84,31 @@ const c: A = d === 1_000 ? true : e;`;
       'const c: A = d === 1_000 ? false : e;',
     ].toSorted(),
   );
+});
+
+test('calls are recorded by function, and code outside of functions belongs to all of them', () => {
+  const source = `const limit = 2;
+const add = (a) => (b) => ({ sum: a + b });
+function outer() {
+  const unused = () => 1;
+  return add(limit)(3);
+}
+class Box {
+  get size() { return 4; }
+}
+[outer().sum, new Box().size];`;
+  const hits: string[] = [];
+  const context = { truewardHit: (name: string) => hits.push(name) };
+  const code = recordCalls('file.js', source);
+  expect(runInNewContext(code, context)).toEqual([5, 4]);
+  const namesOf = (text: string) => namesAt('file.js', source, source.indexOf(text));
+  const called = (text: string) => namesOf(text).every((name) => hits.includes(name));
+  expect(['a + b', '(b) =>', 'add(limit)', 'return 4'].map(called)).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ]);
+  expect([namesOf('1;').length, called('1;')]).toEqual([1, false]);
+  expect(namesOf('2;')).toHaveLength(5);
 });
