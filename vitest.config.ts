@@ -4,6 +4,7 @@ import type { Plugin } from 'vite';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { sdkSources } from './demo/sdk-sources.ts';
 import { mutantPlugin } from './scripts/lib/mutation/apply-mutant.mjs';
+import { root } from './scripts/lib/run.mjs';
 import { listDestroyables } from './test/support/list-destroyables.ts';
 
 const executablePath =
@@ -16,11 +17,9 @@ const executablePath =
 /** Whether `npm run test:full` is running. It adds `*.full.test.ts` and the checks that depend on `inject('full')`. */
 const full = process.env['TRUEWARD_TEST_FULL'] === '1';
 
-/** Set by `npm run test:mutation` before it tests the first mutant of the service. */
-const recordCalls =
-  process.env['TRUEWARD_RECORD_CALLS'] === undefined
-    ? []
-    : ['scripts/lib/mutation/record-test.mjs'];
+/** Set by `npm run test:mutation` before it tests the first mutant. */
+const recordFolder = process.env['TRUEWARD_RECORD_CALLS'];
+const recordCalls = recordFolder === undefined ? [] : ['scripts/lib/mutation/record-test.mjs'];
 
 /** The engines that the browser tests run, and the parts of one that is too large to load as a whole. */
 const engines = [
@@ -64,6 +63,8 @@ const recipePlugin: Plugin = {
 declare module 'vitest' {
   interface ProvidedContext {
     full: boolean;
+    /** Where `npm run test:mutation` records calls, and the repository's root. */
+    recordCalls: { folder: string; root: string };
     /** See {@link listDestroyables}. Only in the browser tests. */
     destroyables: string[];
   }
@@ -75,7 +76,7 @@ export default defineConfig({
   test: {
     restoreMocks: true,
     exclude: [...configDefaults.exclude, ...(full ? [] : ['**/*.full.test.ts'])],
-    provide: { full },
+    provide: { full, recordCalls: { folder: recordFolder ?? '', root } },
     setupFiles: ['test/measure-cpu.ts'],
     // By default, Vitest reserves one core for itself, which is half of a two-core machine. Tests often wait.
     maxWorkers: 3,
@@ -159,7 +160,7 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
-          setupFiles: ['test/browser/check-neighbor.ts'],
+          setupFiles: ['test/browser/check-neighbor.ts', ...recordCalls],
           provide: { destroyables: listDestroyables() },
           // These tests show ads in real time, so they don't share the machine with tests that need none.
           sequence: { groupOrder: 1 },

@@ -19,8 +19,8 @@ export function setMutant(mutant) {
 }
 
 /**
- * A Vite plugin that records calls of the service's functions if `TRUEWARD_RECORD_CALLS` is set (see `recording.mjs`), and otherwise applies the mutant while a file is loaded. The file itself isn't changed, so that an interrupted
- * run leaves nothing behind.
+ * A Vite plugin that applies the mutant while a file is loaded. The file itself isn't changed, so that an interrupted run
+ * leaves nothing behind. If `TRUEWARD_RECORD_CALLS` is set, it adds a call to each function instead; see `recording.mjs`.
  *
  * @returns {import('vite').Plugin[]}
  */
@@ -32,7 +32,7 @@ export const mutantPlugin = () => [
       const [path = ''] = id.split('?');
       const file = relative(root, path).replaceAll('\\', '/');
       if (isRecording)
-        return file.startsWith('service/src/') && file.endsWith('.ts')
+        return /^(service\/)?src\/.*\.ts$/.test(file)
           ? { code: recordCalls(file, source), map: null }
           : undefined;
       const mutant = holder.truewardMutant;

@@ -1,10 +1,7 @@
 /**
- * A setup file for Vitest: writes which of the service's functions each test file calls. See `recording.mjs`.
+ * A setup file for Vitest: writes which functions each test file calls. See `recording.mjs`. It also runs in browsers.
  */
-import { writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
-import { afterAll, beforeAll, expect } from 'vitest';
-import { root } from '../run.mjs';
+import { afterAll, beforeAll, expect, inject } from 'vitest';
 
 /** @type {{ truewardHit?: (name: string) => void, truewardHits?: Set<string> }} */
 const holder = /** @type {any} */ (globalThis);
@@ -15,11 +12,24 @@ beforeAll(() => {
   hits.clear();
   startedAt = performance.now();
 });
-afterAll(() => {
-  const test = relative(root, expect.getState().testPath ?? '').replaceAll('\\', '/');
+afterAll(async () => {
+  /** @type {{ folder: string, root: string }} */
+  const { folder, root } = inject(/** @type {never} */ ('recordCalls'));
+  const test = (expect.getState().testPath ?? '').replaceAll('\\', '/').replace(`${root}/`, '');
   const ms = Math.round(performance.now() - startedAt);
-  writeFileSync(
-    join(process.env['TRUEWARD_RECORD_CALLS'] ?? '', `${test.replaceAll('/', '+')}.json`),
+  await writeText(
+    `${folder}/${test.replaceAll('/', '+')}.json`,
     JSON.stringify({ test, ms, calls: [...hits] }),
   );
 });
+
+/**
+ * @param {string} path
+ * @param {string} text
+ */
+async function writeText(path, text) {
+  if (typeof document === 'undefined')
+    return (await import('node:fs/promises')).writeFile(path, text);
+  const { commands } = await import('vitest/browser');
+  return commands.writeFile(path, text);
+}

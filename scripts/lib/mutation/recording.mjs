@@ -8,28 +8,31 @@ import { listFiles } from './list-files.mjs';
 
 const cache = join(root, 'node_modules/.cache/mutation');
 
+/** What a recording depends on. */
+const sources = ['src', 'service/src', 'test', 'service/test'];
+/** The tests that run the core in their own process or page, from its sources. */
+const projects = ['unit', 'service', 'property', 'browser'];
+
 /**
- * Returns which of the service's functions each test file calls. Runs these tests once, and again only after a change.
+ * Returns which of the core's functions each test file calls. Runs all tests once, and again only after a change.
  *
  * @returns {Promise<Recorded[]>}
  */
 export async function readRecording() {
   const hash = createHash('sha256');
-  for (const file of [
-    ...listFiles('service/src'),
-    ...listFiles('service/test'),
-    ...listFiles('test/property'),
-  ])
+  for (const file of sources.flatMap(listFiles))
     hash.update(`${file}\n`).update(readFileSync(join(root, file)));
   const folder = join(cache, hash.digest('hex').slice(0, 16));
   const done = join(folder, 'done');
   if (!existsSync(done)) {
     rmSync(cache, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
-    console.log('Recording once which tests call which of the service’s functions.');
+    console.log(
+      'Recording once which functions each test calls. This takes as long as these tests.',
+    );
+    const options = projects.flatMap((name) => ['--project', name]);
     // A test that fails here says nothing about a mutant: each failure is compared with a run without one.
-    const projects = ['unit', 'service', 'property'].flatMap((name) => ['--project', name]);
-    await run([...tool('vitest'), 'run', ...projects, 'service/test', 'test/property'], {
+    await run([...tool('vitest'), 'run', ...options], {
       env: { TRUEWARD_RECORD_CALLS: folder },
       show: true,
     });

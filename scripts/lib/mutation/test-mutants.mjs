@@ -22,9 +22,7 @@ export async function testMutants(mutants, { minimum, describe }) {
   process.once('SIGINT', stop).once('SIGTERM', stop);
   const server = createTestServer(stopped.signal);
   const passes = createBaseline(server);
-  const recording = mutants.some(({ file }) => file.startsWith('service/'))
-    ? await readRecording()
-    : [];
+  const recording = await readRecording();
   /** @type {Result[]} */
   const results = [];
   for (const [index, mutant] of mutants.entries()) {
