@@ -93,6 +93,30 @@ test('every session statement specifies the account, so it runs on a single shar
   expect([statements.length, unscopedStatements]).toEqual([6, []]);
 });
 
+test('a further sign-in ends the session that was used least recently', async () => {
+  const { database } = runningService.service;
+  const viewer = await signInAs(runningService, owner, 'viewer');
+  const [user] = await database.query<{ accountId: string; id: string }>(
+    'SELECT account_id AS "accountId", id FROM users WHERE id = $1',
+    [viewer.id],
+  );
+  if (!user) throw new Error('The viewer is missing.');
+  const sessions = createSessions(database, clock);
+  const tokens: string[] = [];
+  for (let index = 0; index < 50; index += 1) {
+    advance(1_000);
+    tokens.push(await sessions.begin(database, user));
+  }
+  // The session of the first sign-in has ended. The next one is used again.
+  expect((await viewer.send('GET', '/panel/api/session')).status).toBe(401);
+  advance(2 * minuteMs);
+  expect(await sessions.find(tokens[0] ?? '')).toBeDefined();
+  await sessions.begin(database, user);
+  const found = await Promise.all(tokens.map((token) => sessions.find(token, { touch: false })));
+  expect(found.flatMap((session, index) => (session ? [] : [index]))).toEqual([1]);
+  expect((await owner.send('GET', '/panel/api/session')).status).toBe(200);
+});
+
 test('a session token from an earlier release, which contains no account, is still valid', async () => {
   const token = randomBytes(32).toString('base64url');
   const now = new Date(clock.nowMs());
