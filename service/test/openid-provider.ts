@@ -81,6 +81,7 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
     );
     context.respond = false;
   });
-  server.on('request', provider.callback());
+  const handle = provider.callback();
+  server.on('request', (request, response) => void handle(request, response));
   return running;
 }

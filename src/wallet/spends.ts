@@ -83,7 +83,7 @@ export function createSpends(deps: Deps): Spends {
         const paid = { type: response.body.type, amount: response.body.amount };
         if (paid.type !== type || paid.amount !== amount)
           warnOnce(
-            `the spend ${id} was charged before, at another price: nothing was charged now.`,
+            `the spend ${id} was charged before, at another price.`,
             id,
           );
         await store.writeSpend({ ...record, ...paid, charged: true });

@@ -129,7 +129,7 @@ export function createSingleSignOn(settings: SingleSignOnSettings): SingleSignOn
       if (typeof email !== 'string' || !isTrusted)
         throw new SingleSignOnError(
           'unverified_email',
-          `The provider sent ${typeof email === 'string' ? 'an e-mail address' : 'no e-mail address'} with email_verified ${String(isVerified)}.`,
+          `The provider sent ${typeof email === 'string' ? 'an e-mail address' : 'no e-mail address'} with email_verified ${JSON.stringify(isVerified)}.`,
         );
       return {
         email,

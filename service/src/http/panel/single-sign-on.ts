@@ -82,7 +82,7 @@ export function addSingleSignOn(app: FastifyInstance, deps: PanelDeps): void {
         const kept: Pending = { ...pending, page, ...(account === undefined ? {} : { account }) };
         const text = Buffer.from(JSON.stringify(kept)).toString('base64url');
         pendingCookie.set(reply, text, clock.nowMs() + pendingForMs);
-        return reply.redirect(providerUrl.href);
+        return await reply.redirect(providerUrl.href);
       } catch (error) {
         return showFailure(request, reply, error);
       }
@@ -112,7 +112,7 @@ export function addSingleSignOn(app: FastifyInstance, deps: PanelDeps): void {
           ip: ipGroup(request.ip),
         });
         if ('failure' in result) {
-          return showSignIn(reply, {
+          return await showSignIn(reply, {
             page: pending.page,
             ...(result.failure === 'account_required'
               ? { reason: 'account_required', accounts: result.accountIds.join(',') }
