@@ -82,10 +82,7 @@ export function createSpends(deps: Deps): Spends {
         // What was charged, which differs from what the game asks for if the price has changed since.
         const paid = { type: response.body.type, amount: response.body.amount };
         if (paid.type !== type || paid.amount !== amount)
-          warnOnce(
-            `the spend ${id} was charged before, at another price.`,
-            id,
-          );
+          warnOnce(`spend ${id} was charged before at another price.`, id);
         await store.writeSpend({ ...record, ...paid, charged: true });
         backOff.reset();
         wake();
