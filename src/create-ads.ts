@@ -10,7 +10,7 @@ import {
 import { loadCreative } from './creative/load-creative.ts';
 import { loadText } from './creative/strings.ts';
 import { createRecorder, createWarnings, loadLog, loggedFetch } from './debug/recorder.ts';
-import { createAdLoad } from './decision/ad-load.ts';
+import { createAdRules } from './decision/ad-rules.ts';
 import { createDecisions } from './decision/decisions.ts';
 import { callInNextFrame } from './engine/next-frame.ts';
 import { keepRunning } from './engine/engine-driver.ts';
@@ -162,9 +162,9 @@ export function startAds(
   });
   player.onIdentified(() => void rewards.refresh().then(emitChange));
   outbox.onRewards((statuses) => void rewards.settle(statuses));
-  const adLoad = createAdLoad({
+  const adRules = createAdRules({
     ...ports,
-    name: `${name}:ad-load`,
+    name: `${name}:ad-rules`,
     isConsentKnown: player.isConsentKnown,
     storage: () => localStorage,
     onChange: emitChange,
@@ -172,11 +172,11 @@ export function startAds(
   const decisions = createDecisions({
     ...ports,
     ...validOptions,
-    adLoad: {
-      ...adLoad,
+    adRules: {
+      ...adRules,
       session(userRef) {
         const waiting = Math.min(rewards.countWaiting(), maxWaiting);
-        return { ...adLoad.session(userRef), ...(waiting && { waiting_rewards: waiting }) };
+        return { ...adRules.session(userRef), ...(waiting && { waiting_rewards: waiting }) };
       },
     },
     client,
@@ -221,7 +221,7 @@ export function startAds(
       rewards,
       findHold: decisions.findHold,
       onShown(ad) {
-        adLoad.take(ad);
+        adRules.take(ad);
         decisions.onImpression(ad.id);
       },
       signal,
@@ -312,7 +312,7 @@ export function startAds(
       reachability.stop();
       player.destroy();
       decisions.destroy();
-      adLoad.destroy();
+      adRules.destroy();
       rewards.destroy();
       outbox.destroy();
     },

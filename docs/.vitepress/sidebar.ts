@@ -43,7 +43,7 @@ const sections: { text: string; entries: Entry[] }[] = [
       ['Going-live checklist', 'docs/going-live.md'],
       ['Publish on a portal', 'docs/portals.md'],
       ['Write a portal adapter', 'docs/portal-adapter.md'],
-      ['How often to show ads', 'docs/ad-load.md'],
+      ['How often to show ads', 'docs/ad-rules.md'],
       ['Monetization', 'docs/monetization.md'],
       ['Networks and bidders', 'docs/external-sources.md'],
       ['Google’s H5 ads on your site', 'docs/page-ads.md'],

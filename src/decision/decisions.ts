@@ -5,7 +5,7 @@ import type { Deadline } from '../platform/clock.ts';
 import { copyOwn, messageOf } from '../platform/guard.ts';
 import { listen, native } from '../platform/native.ts';
 import type { PageLifecycle } from '../platform/page.ts';
-import type { AdLoad } from './ad-load.ts';
+import type { AdRules } from './ad-rules.ts';
 import type { NoAd } from './no-ad.ts';
 import type { ReadyAd, RequestAdDeps } from './request-ad.ts';
 import {
@@ -53,7 +53,7 @@ export interface Decisions {
 }
 
 export interface DecisionsDeps extends Omit<RequestAdDeps, 'findHold'> {
-  adLoad: Omit<AdLoad, 'destroy'>;
+  adRules: Omit<AdRules, 'destroy'>;
   /** Whether consent is known. Until then, no requests are made. */
   isConsentKnown(): boolean;
   /** Whether a request may reach the service, as far as this device knows. */
@@ -105,7 +105,7 @@ interface Call {
 
 /** Creates the cache for decisions and their media. */
 export function createDecisions(deps: DecisionsDeps): Decisions {
-  const { adLoad, clock } = deps;
+  const { adRules, clock } = deps;
   const slots = new Map<string, Slot>();
   let destroyed = false;
   let nextExpiry: Deadline | undefined;
@@ -120,10 +120,10 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   const findWaitMs = (placement: string, { format, segments }: AdOptions): number => {
     const { user } = deps.profile();
     const sent = user.childDirected ? undefined : (segments ?? user.segments);
-    return adLoad.waitMs(placement, sent, format);
+    return adRules.waitMs(placement, sent, format);
   };
   const findHold = (placement: string, options: AdOptions): NoAd | undefined => {
-    const { format = adLoad.formatOf(placement) } = options;
+    const { format = adRules.formatOf(placement) } = options;
     if (format && deps.profile().player?.adFree?.includes(format)) return adFree;
     const waitMs = findWaitMs(placement, options);
     if (waitMs <= 0) return undefined;
@@ -272,7 +272,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
       return takeAd(placement, signal, options, restarts - (expired ? 1 : 0));
     }
     delete slot.ready;
-    adLoad.take(ready.decision);
+    adRules.take(ready.decision);
     scheduleCheck();
     return ready;
   };
@@ -320,14 +320,14 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
       !findHold(placement, copyOptions(options)) &&
       isReady(getOrCreateSlot(placement), copyOptions(options)),
     onImpression(decisionId) {
-      adLoad.onImpression(decisionId);
+      adRules.onImpression(decisionId);
       if (destroyed) return;
       scheduleCheck();
       deps.onChange();
     },
     forget() {
       forgetAll();
-      adLoad.forgetPlayer();
+      adRules.forgetPlayer();
     },
     destroy() {
       destroyed = true;

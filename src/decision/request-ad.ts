@@ -16,7 +16,7 @@ import {
 } from '../platform/clock.ts';
 import { has, messageOf } from '../platform/guard.ts';
 import { getUserToken } from '../user-token.ts';
-import type { AdLoad } from './ad-load.ts';
+import type { AdRules } from './ad-rules.ts';
 import type { ServiceResult, ServiceClient } from '../transport/service-client.ts';
 import type { Obstacle } from '../transport/reach-service.ts';
 import { type NoAd, durationMs, noAdFromResponse, noAdFromDecision } from './no-ad.ts';
@@ -80,7 +80,7 @@ export interface RequestAdDeps extends RequestDecisionDeps {
   profile(): Profile;
   /** Makes a guest player, because the service requires a player. If it succeeds, the ad is requested again. */
   makeGuest?(): Promise<unknown>;
-  adLoad: Pick<AdLoad, 'learn' | 'session'>;
+  adRules: Pick<AdRules, 'learn' | 'session'>;
   /** Returns why the player may not see an ad now. The user token may just have shown that. */
   findHold(placement: string, options: RequestOptions): NoAd | undefined;
   /** Returns the ad SDKs in the page that are ready to show an ad. */
@@ -129,7 +129,7 @@ export async function requestAd(
   const userToken = profile.user.childDirected ? undefined : tokenResult.userToken;
   const hold = deps.findHold(placement, options);
   if (hold) return hold;
-  const session = deps.adLoad.session(profile.user.userRef);
+  const session = deps.adRules.session(profile.user.userRef);
   const adapters = isLast ? undefined : deps.pageAdapters?.(placement);
   const request = {
     ...buildRequestBody(placement, deps.locale, profile, options, userToken, session),
@@ -175,7 +175,7 @@ async function loadAdFromDecision(
   signal: AbortSignal,
   previous?: ReadyAd,
 ): Promise<ReadyAd | NoAd> {
-  deps.adLoad.learn(decision);
+  deps.adRules.learn(decision);
   if (decision.status !== 'filled') return noAdFromDecision(decision, deps.clock.now());
   if (!isFilled(decision))
     return { outcome: 'error', reason: 'incomplete_decision', decisionId: decision.id };

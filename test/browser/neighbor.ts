@@ -17,10 +17,10 @@ import { createStubService, makeKey, onNewGame } from '../support/stub-service.t
 const marker = 'nextd00r';
 const player = `${marker}-player`;
 const gameName = `trueward:sandbox_${marker}00@ads.test`;
-const adLoadKey = `${gameName}:ad-load`;
+const adRulesKey = `${gameName}:ad-rules`;
 
 /** What the SDK stores on the device, by the last part of its name. */
-export const storageKinds = ['ad-load', 'outbox', 'rewards', 'wallet'];
+export const storageKinds = ['ad-rules', 'outbox', 'rewards', 'wallet'];
 const databases = [`${gameName}:outbox`, `${gameName}:rewards`, `${gameName}:wallet`];
 
 const reward: LedgerEntry = {
@@ -46,7 +46,7 @@ const spend = {
 };
 const shown = { ref: player, balances: { coins: 4 }, ends: {}, offsetMs: 0, version: 5 };
 const rules = [{ formats: ['rewarded'], max_per_day: 1 }];
-const adLoad = {
+const adRules = {
   at: Date.now(),
   age: 0,
   away: 0,
@@ -106,7 +106,7 @@ async function readDatabase(name: string): Promise<Map<string, string>> {
 
 /** Reads what the second game has stored. */
 async function readGame(): Promise<Map<string, string>> {
-  const rows = new Map([['ad-load', String(localStorage.getItem(adLoadKey))]]);
+  const rows = new Map([['ad-rules', String(localStorage.getItem(adRulesKey))]]);
   for (const name of databases)
     for (const [key, value] of await readDatabase(name))
       rows.set(`${name.slice(gameName.length + 1)} ${key}`, value);
@@ -117,8 +117,8 @@ let planted: Map<string, string> | undefined;
 
 /** Stores the second game's data. The browser keeps it for the next test files. */
 export async function plantNeighbor(): Promise<void> {
-  if (localStorage.getItem(adLoadKey) === null) {
-    localStorage.setItem(adLoadKey, JSON.stringify(adLoad));
+  if (localStorage.getItem(adRulesKey) === null) {
+    localStorage.setItem(adRulesKey, JSON.stringify(adRules));
     const common = { clock: systemClock };
     const outbox = createIndexedDbStore({ ...common, name: `${gameName}:outbox` });
     await outbox.append([{ v: 1, events: [`{"id":"${marker}"}`] }]);

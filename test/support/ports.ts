@@ -1,5 +1,5 @@
 import type { Profile } from '../../src/player-context.ts';
-import type { AdLoad } from '../../src/decision/ad-load.ts';
+import type { AdRules } from '../../src/decision/ad-rules.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import type {
   Connectivity,
@@ -55,8 +55,8 @@ export function createTestPage(): PageLifecycle & { emit(transition: PageTransit
   };
 }
 
-/** Returns an {@link AdLoad} without ad rules. */
-const createNoAdLoad = (): AdLoad => ({
+/** Returns an {@link AdRules} without ad rules. */
+const createNoAdRules = (): AdRules => ({
   waitMs: () => 0,
   formatOf: () => undefined,
   session: () => ({ age_s: 0 }),
@@ -73,7 +73,7 @@ const createNoAdLoad = (): AdLoad => ({
  */
 export const decisionPorts = (clock: Clock) => ({
   clock,
-  adLoad: createNoAdLoad(),
+  adRules: createNoAdRules(),
   isConsentKnown: () => true,
   lifecycle: createTestPage(),
   isOnline: () => true,

@@ -76,11 +76,11 @@ export const resources: readonly ResourceProps[] = [
   {
     name: 'ad-rules',
     icon: HourglassEmptyIcon,
-    list: page(() => import('./ad-load/ad-rules.tsx'), 'AdRuleList'),
-    create: page(() => import('./ad-load/ad-rules.tsx'), 'AdRuleCreate'),
-    edit: page(() => import('./ad-load/ad-rules.tsx'), 'AdRuleEdit'),
+    list: page(() => import('./ad-rules/ad-rules.tsx'), 'AdRuleList'),
+    create: page(() => import('./ad-rules/ad-rules.tsx'), 'AdRuleCreate'),
+    edit: page(() => import('./ad-rules/ad-rules.tsx'), 'AdRuleEdit'),
     show: page(() => import('./resource/resource-pages.tsx'), 'ShowPage'),
-    options: { label: 'Ad load' },
+    options: { label: 'Ad rules' },
   },
   {
     name: 'audit-entries',

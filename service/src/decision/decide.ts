@@ -1,7 +1,7 @@
 import { idPrefixes } from '@trueward/protocol';
 import { describeAdRule } from '@trueward/protocol/describe-ad-rule';
 import type { Decision, DecisionRequest, Explanation, Policy } from '@trueward/protocol/wire';
-import { type AdFreeFormats, findHold, type RuleEnds } from './ad-load.ts';
+import { type AdFreeFormats, findHold, type RuleEnds } from './ad-rules.ts';
 import { checkCaps, type DailyBudget } from './caps.ts';
 import type { ExternalSource } from '../resource/resource.ts';
 import {
@@ -113,11 +113,11 @@ export function checkRequest(input: DecideInput): Unfilled | { policies: readonl
   const blockingPolicy = policies.find(({ block }) => block.everything === true);
   if (blockingPolicy)
     return makeUnfilled({ status: 'blocked', reason: blockingPolicy.kind, rule: blockingPolicy });
-  return checkAdLoad(input) ?? { policies };
+  return checkAdRules(input) ?? { policies };
 }
 
 /** Checks whether the player may see an ad in this format now. */
-function checkAdLoad(input: DecideInput): Unfilled | undefined {
+function checkAdRules(input: DecideInput): Unfilled | undefined {
   const { entry, adFree, ruleEnds, nowMs } = input;
   if (adFree.includes(entry.placement.format))
     return makeUnfilled({ status: 'no_fill', reason: 'ad_free' });

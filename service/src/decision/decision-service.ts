@@ -11,7 +11,7 @@ import {
   findRuleEnds,
   joinVisit,
   type RuleEnds,
-} from './ad-load.ts';
+} from './ad-rules.ts';
 import type { Lane } from '../store/group-commit.ts';
 import { reserve } from './caps.ts';
 import type { Configuration } from './configuration.ts';
@@ -86,7 +86,7 @@ export function createDecisionMaker(deps: Deps): MakeDecision {
     const evaluation = canUseSources
       ? evaluateWithSources(deps, input)
       : evaluateRequest(deps, input);
-    const { verdict, viewer, adLoad, demand, sourceCounts } =
+    const { verdict, viewer, ruleAnswer, demand, sourceCounts } =
       evaluation instanceof Promise ? await evaluation : evaluation;
     const { decision, newDecision } = describeDecision({
       id: deps.makeId('decision'),
@@ -95,7 +95,7 @@ export function createDecisionMaker(deps: Deps): MakeDecision {
       request,
       viewer,
       verdict,
-      adLoad,
+      ruleAnswer,
       bot: client.bot,
       nowMs,
       sign: deps.tokens.sign,
@@ -134,7 +134,7 @@ interface EvaluationInput {
 interface Evaluation {
   verdict: Verdict | ExternalFilled;
   viewer: string | undefined;
-  adLoad: AdLoad;
+  ruleAnswer: RuleAnswer;
   /** Set only if external sources were called. */
   demand?: DemandRecord;
   sourceCounts?: readonly SourceCount[];
@@ -153,7 +153,7 @@ export function evaluateRequest(
   const buildEvaluation = (playerRecord: PlayerRecord): HouseEvaluation => {
     const decideInput = makeDecideInput(deps, input, playerRecord);
     const verdict = simulateVerdict(input.request.simulate) ?? decide(decideInput);
-    return { verdict, viewer, adLoad: describeAdLoad(decideInput) };
+    return { verdict, viewer, ruleAnswer: describeRuleAnswer(decideInput) };
   };
   return record instanceof Promise ? record.then(buildEvaluation) : buildEvaluation(record);
 }
@@ -176,7 +176,7 @@ export async function evaluateWithSources(
     decideInput,
     buildOfferRequest,
   );
-  return { viewer, adLoad: describeAdLoad(decideInput), ...externalDecision };
+  return { viewer, ruleAnswer: describeRuleAnswer(decideInput), ...externalDecision };
 }
 
 /** The viewport assumed for clients that don't report one: a phone in landscape orientation, in CSS pixels. */
@@ -267,20 +267,21 @@ const findViewer = (
 
 const noEnds: RuleEnds = new Map();
 
-type AdLoad = Pick<Decision, 'next_ad_at' | 'ad_rules'>;
+type RuleAnswer = Pick<Decision, 'next_ad_at' | 'ad_rules'>;
 
 /** Returns what the ad rules add to the response, so that the client can apply them without asking. */
-function describeAdLoad({ snapshot, request, ruleEnds, nowMs }: DecideInput): AdLoad {
+function describeRuleAnswer({ snapshot, request, ruleEnds, nowMs }: DecideInput): RuleAnswer {
   const { adRules } = snapshot;
   const { rules_version: known = '' } = request.session ?? {};
-  const adLoad: AdLoad = {};
-  if (request.session && known !== adRules.limits.version) adLoad.ad_rules = adRules.limits;
-  if (adRules.enabled.length === 0) return adLoad;
+  const ruleAnswer: RuleAnswer = {};
+  if (request.session && known !== adRules.limits.version) ruleAnswer.ad_rules = adRules.limits;
+  if (adRules.enabled.length === 0) return ruleAnswer;
   const times = findNextTimes(adRules, ruleEnds, nowMs);
-  if (times.size === 0) return adLoad;
-  adLoad.next_ad_at = {};
-  for (const [format, atMs] of times) adLoad.next_ad_at[format] = formatInstant(Math.ceil(atMs));
-  return adLoad;
+  if (times.size === 0) return ruleAnswer;
+  ruleAnswer.next_ad_at = {};
+  for (const [format, atMs] of times)
+    ruleAnswer.next_ad_at[format] = formatInstant(Math.ceil(atMs));
+  return ruleAnswer;
 }
 
 /**

@@ -18,7 +18,7 @@ interface DecisionInput {
   viewer: string | undefined;
   verdict: Verdict | ExternalFilled;
   /** What the ad rules add to the response. */
-  adLoad?: Pick<Decision, 'next_ad_at' | 'ad_rules'>;
+  ruleAnswer?: Pick<Decision, 'next_ad_at' | 'ad_rules'>;
   bot: boolean;
   nowMs: number;
   sign(claims: TokenClaims): string;
@@ -44,7 +44,7 @@ export function describeDecision(input: DecisionInput): {
     issued_at: formatInstant(nowMs),
     expires_at: formatInstant(expiresAtMs),
   };
-  Object.assign(decision, input.adLoad);
+  Object.assign(decision, input.ruleAnswer);
   if (scope.environment === 'sandbox') decision.explain = verdict.explain.map(withoutSourceData);
   if (verdict.status === 'filled') {
     describeAd(decision, input, verdict.candidate, expiresAtMs);

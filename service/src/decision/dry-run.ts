@@ -20,7 +20,7 @@ import {
   evaluateWithSources,
   type EvaluateWithSourcesDeps,
 } from './decision-service.ts';
-import { compileAdRules, findFreeingTypes, selectAdRules } from './ad-load.ts';
+import { compileAdRules, findFreeingTypes, selectAdRules } from './ad-rules.ts';
 import { describeDecision, describeOffer } from './describe-decision.ts';
 import { selectPolicies } from './snapshot.ts';
 
@@ -88,13 +88,16 @@ export function createDryRun(deps: EvaluateDeps & { clock: Clock; makeId: MakeId
     const input = { scope, entry, request, client, nowMs };
     // The evaluation sees the draft in place of the stored rule.
     const configuration = { ...deps.configuration, snapshot: () => ({ ...snapshot, adRules }) };
-    const { verdict, viewer, adLoad } = await evaluateRequest({ ...deps, configuration }, input);
+    const { verdict, viewer, ruleAnswer } = await evaluateRequest(
+      { ...deps, configuration },
+      input,
+    );
     const { decision } = describeDecision({
       ...input,
       id: deps.makeId('decision'),
       viewer,
       verdict,
-      adLoad,
+      ruleAnswer,
       bot: false,
       sign: () => '',
     });

@@ -2,7 +2,7 @@ import { firstIdAt } from '../platform/ids.ts';
 import type { Database, Scope } from '../store/database.ts';
 import { createLane } from '../store/group-commit.ts';
 import { createLanes } from '../store/lanes.ts';
-import { type AdRules, maxRecordedAds, type SeenAd } from './ad-load.ts';
+import { type AdRules, maxRecordedAds, type SeenAd } from './ad-rules.ts';
 import { capWindowMs, type Limits, pageRewardLimits, paysPageAds, servedWithinMs } from './caps.ts';
 import type { PlacementEntry } from './snapshot.ts';
 

@@ -9,7 +9,7 @@ import type {
   Policy,
   Webhook,
 } from '@trueward/protocol/wire';
-import { type AdRules, compileAdRules, selectAdRules } from './ad-load.ts';
+import { type AdRules, compileAdRules, selectAdRules } from './ad-rules.ts';
 import { memoize } from '../platform/memoize.ts';
 import { listCategories } from '../platform/names.ts';
 import { endsApplyingAtMs, readSchedule } from '../resource/effective-state.ts';

@@ -3,7 +3,7 @@ import { createInputGate } from '../../../src/ad-break/input-gate.ts';
 import { startExposure } from '../../../src/creative/exposure.ts';
 import { loadCreative } from '../../../src/creative/load-creative.ts';
 import { watchViewability } from '../../../src/creative/viewability.ts';
-import { createAdLoad } from '../../../src/decision/ad-load.ts';
+import { createAdRules } from '../../../src/decision/ad-rules.ts';
 import { createDecisions } from '../../../src/decision/decisions.ts';
 import { checkOptions } from '../../../src/options.ts';
 import { createIndexedDbStore } from '../../../src/outbox/event-store.ts';
@@ -63,10 +63,10 @@ const showCreative =
 
 /** Objects of the SDK that must be destroyed, each while it is as busy as it can be. */
 const objects: Record<string, Row> = {
-  AdLoad: (watch) => ({
-    target: createAdLoad({
+  AdRules: (watch) => ({
+    target: createAdRules({
       ...page,
-      name: `${storageName(makeKey())}:ad-load`,
+      name: `${storageName(makeKey())}:ad-rules`,
       clock: systemClock,
       isConsentKnown: () => true,
       storage: () => localStorage,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Decision } from '../../../protocol/wire.ts';
 import type { LoadedCreative } from '../../../src/creative/renderer.ts';
-import { createAdLoad } from '../../../src/decision/ad-load.ts';
+import { createAdRules } from '../../../src/decision/ad-rules.ts';
 import { createDecisions } from '../../../src/decision/decisions.ts';
 import { noAdFromDecision } from '../../../src/decision/no-ad.ts';
 import { sendEvents } from '../../../src/outbox/send.ts';
@@ -92,7 +92,7 @@ function setUp() {
     },
   });
   const ports = { ...decisionPorts(clock), clock: watchedClock, client };
-  const adLoad = createAdLoad({
+  const adRules = createAdRules({
     ...ports,
     name: 'game',
     lifecycle: createTestPage(),
@@ -101,7 +101,7 @@ function setUp() {
   });
   const decisions = createDecisions({
     ...ports,
-    adLoad,
+    adRules,
     loadTimeoutMs: 5_000,
     onResponse: (_, response) => void JSON.stringify(response),
     async loadCreative() {
@@ -110,7 +110,7 @@ function setUp() {
       return { destroy() {} } as unknown as LoadedCreative;
     },
   });
-  return { service, clock, client, adLoad, decisions, delays };
+  return { service, clock, client, adRules, decisions, delays };
 }
 
 /** Replaces a member of a decision that is well otherwise. */
@@ -121,7 +121,7 @@ function change(field: string, status: Decision['status'], value: string): strin
 
 test.each(rows)('a foreign `%s` in a decision that is %s', async (field, status) => {
   for (const value of foreignValues) {
-    const { adLoad, clock, decisions, delays, service } = setUp();
+    const { adRules, clock, decisions, delays, service } = setUp();
     service.answer = change(field, status, value);
     const about = `${field}: ${value}`;
     /** A call settles without time passing. */
@@ -156,7 +156,7 @@ test.each(rows)('a foreign `%s` in a decision that is %s', async (field, status)
         about,
       )
       .toBe(true);
-    expect.soft(adLoad.session().rules_version?.length ?? 0, about).toBeLessThanOrEqual(64);
+    expect.soft(adRules.session().rules_version?.length ?? 0, about).toBeLessThanOrEqual(64);
 
     // The longest frequency cap lasts 30 days.
     clock.freeze(30 * 86_400_000);
@@ -170,7 +170,7 @@ test.each(rows)('a foreign `%s` in a decision that is %s', async (field, status)
       .soft(await settle(decisions.take('revive', neverAborted)), about)
       .toHaveProperty('creative');
     decisions.destroy();
-    adLoad.destroy();
+    adRules.destroy();
   }
 });
 

@@ -1,6 +1,6 @@
 import type { AdRule } from '@trueward/protocol/wire';
 import { BooleanInput, useDataProvider, useGetList } from 'react-admin';
-import { recommendedRules } from '../ad-load/to-ad-rule.ts';
+import { recommendedRules } from '../ad-rules/to-ad-rule.ts';
 
 const first = { pagination: { page: 1, perPage: 1 } };
 

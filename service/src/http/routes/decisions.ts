@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { findFreeingTypes } from '../../decision/ad-load.ts';
+import { findFreeingTypes } from '../../decision/ad-rules.ts';
 import type { Configuration } from '../../decision/configuration.ts';
 import type { ClientInfo, MakeDecision, Pseudonymize } from '../../decision/decision-service.ts';
 import type { LatestMistakes } from '../../history/latest-mistakes.ts';

@@ -50,7 +50,7 @@ it('the device knows the exact time, also offline after a reload, and whom no ad
   cleanups.push(() => context.close());
   const page = await context.newPage();
   const requests = countRequests(page, 'level-end');
-  await page.goto(stack.pageFor('ad-load'));
+  await page.goto(stack.pageFor('ad-rules'));
   const hasImpression = page.waitForRequest(
     (request) =>
       request.url().endsWith('/v1/events') && (request.postData() ?? '').includes('"impression"'),
@@ -82,7 +82,7 @@ it('the device knows the exact time, also offline after a reload, and whom no ad
   const { secret } = await operator.call<{ secret: string }>('POST', 'user_token_secrets', {
     overlap_s: 60,
   });
-  const userToken = await signUserToken('ad-load', secret, { adFree: true });
+  const userToken = await signUserToken('ad-rules', secret, { adFree: true });
   const isAdFree = (token: string) =>
     page.evaluate((given) => {
       window.ads.setUser({ userToken: given });
@@ -97,7 +97,7 @@ it('the device knows the exact time, also offline after a reload, and whom no ad
     operator.call<Decision>('POST', 'decisions', { placement, user_token: token });
   expect(await decide('level-end', userToken)).toMatchObject({ reason: 'ad_free' });
   expect(await decide('revive', userToken)).toMatchObject({ status: 'filled' });
-  expect(await isAdFree(await signUserToken('ad-load', secret))).toBe(false);
+  expect(await isAdFree(await signUserToken('ad-rules', secret))).toBe(false);
 });
 
 it.runIf(inject('full'))(

@@ -17,7 +17,7 @@ interface SeenAd {
 }
 
 /** Applies the ad rules on this device, so that the game knows when the next ad may be shown without asking. */
-export interface AdLoad {
+export interface AdRules {
   /**
    * How long the placement’s next ad has to wait, in milliseconds. 0 if it may be shown, or if nothing is known of the
    * placement. `Infinity` if it has to wait for the next session.
@@ -38,7 +38,7 @@ export interface AdLoad {
   destroy(): void;
 }
 
-export interface AdLoadDeps {
+export interface AdRulesDeps {
   /** The key in the browser’s storage. */
   name: string;
   clock: Clock;
@@ -124,8 +124,8 @@ function findRuleWaitMs(rule: AdLimit, ads: readonly SeenAd[], ageMs: number): n
 const isFor = ({ formats, placements = [] }: AdLimit, placement: string, format: Format): boolean =>
   formats.includes(format) && (placements.length === 0 || placements.includes(placement));
 
-/** Creates the {@link AdLoad}, and continues the session or starts a new one. */
-export function createAdLoad(deps: AdLoadDeps): AdLoad {
+/** Creates the {@link AdRules}, and continues the session or starts a new one. */
+export function createAdRules(deps: AdRulesDeps): AdRules {
   const { clock, lifecycle, name } = deps;
   let memory: Memory = {
     at: 0,

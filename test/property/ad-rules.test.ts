@@ -7,7 +7,7 @@ import {
   findTruth,
   placements,
   type Truth,
-} from './support/ad-load-world.ts';
+} from './support/ad-rules-world.ts';
 
 const startMs = Date.UTC(2026, 5, 1);
 const sessionGapMs = 1_800_000;

@@ -1,6 +1,5 @@
 import type { AdRule, Decision } from '../../../protocol/wire.ts';
 import {
-  type AdRules,
   compileAdRules,
   findHold,
   findNextTimes,
@@ -8,9 +7,9 @@ import {
   joinVisit,
   type SeenAd,
   selectAdRules,
-} from '../../../service/src/decision/ad-load.ts';
+} from '../../../service/src/decision/ad-rules.ts';
 import { firstIdAt } from '../../../service/src/platform/ids.ts';
-import { type AdLoad, createAdLoad } from '../../../src/decision/ad-load.ts';
+import { type AdRules, createAdRules } from '../../../src/decision/ad-rules.ts';
 import type { Clock } from '../../../src/platform/clock.ts';
 import { createTestPage } from '../../support/ports.ts';
 
@@ -42,10 +41,10 @@ export function createDevice(startMs: number) {
     getItem: (key: string) => stored.get(key) ?? null,
     setItem: (key: string, value: string) => void stored.set(key, value),
   };
-  let load: AdLoad;
+  let load: AdRules;
   const openPage = (): void => {
     timers.clear();
-    load = createAdLoad({
+    load = createAdRules({
       name: 'game',
       clock,
       lifecycle: createTestPage(),
@@ -57,7 +56,7 @@ export function createDevice(startMs: number) {
   openPage();
   return {
     clock,
-    load: (): AdLoad => load,
+    load: (): AdRules => load,
     reload: openPage,
     /** The player plays for this long. */
     play(ms: number) {
@@ -88,7 +87,7 @@ export function createService(
   rules: readonly AdRule[],
   { isIdentified }: { isIdentified: boolean },
 ) {
-  const compiled: AdRules = compileAdRules(rules);
+  const compiled = compileAdRules(rules);
   const record: SeenAd[] = [];
   let count = 0;
   return {

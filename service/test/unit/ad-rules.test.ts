@@ -9,13 +9,13 @@ import {
   joinVisit,
   type SeenAd,
   type Visit,
-} from '../../src/decision/ad-load.ts';
+} from '../../src/decision/ad-rules.ts';
 import { decide } from '../../src/decision/decide.ts';
 import { type AnyResource, compileSnapshot } from '../../src/decision/snapshot.ts';
 import { firstIdAt } from '../../src/platform/ids.ts';
 import { createAdResources, createPlacement, createPolicy } from './fixtures.ts';
 
-// The properties of rules are tested in test/property/ad-load.test.ts. These are the cases that random sessions don't meet.
+// The properties of rules are tested in test/property/ad-rules.test.ts. These are the cases that random sessions don't meet.
 
 const nowMs = Date.parse('2026-06-01T12:00:00.000Z');
 const createRule = (index: number, rule: AdRuleRequest): AdRule => ({

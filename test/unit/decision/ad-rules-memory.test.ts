@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AdLimit, Decision } from '../../../protocol/wire.ts';
-import { createAdLoad } from '../../../src/decision/ad-load.ts';
+import { createAdRules } from '../../../src/decision/ad-rules.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { createTestPage } from '../../support/ports.ts';
 
@@ -42,7 +42,7 @@ function openPage(
   isConsentKnown = true,
 ) {
   const consent = { isKnown: isConsentKnown };
-  const load = createAdLoad({
+  const load = createAdRules({
     name: 'game',
     clock,
     lifecycle: createTestPage(),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AdLimit, Decision, DecisionRequest } from '../../../protocol/wire.ts';
 import type { LoadedCreative } from '../../../src/creative/renderer.ts';
-import { createAdLoad } from '../../../src/decision/ad-load.ts';
+import { createAdRules } from '../../../src/decision/ad-rules.ts';
 import { createDecisions } from '../../../src/decision/decisions.ts';
 import type { Call, Guard, ServiceResult } from '../../../src/transport/service-client.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
@@ -55,10 +55,10 @@ function openPage(
       player: { ref: 'p', adFree },
     }),
   };
-  const adLoad = createAdLoad({ ...ports, name: 'game', storage: () => storage });
+  const adRules = createAdRules({ ...ports, name: 'game', storage: () => storage });
   const decisions = createDecisions({
     ...ports,
-    adLoad,
+    adRules,
     loadTimeoutMs: 5_000,
     client: {
       async call<T>(_path: string, _guard: Guard<T>, { body }: Call) {
@@ -83,7 +83,7 @@ function openPage(
     if (typeof id === 'string') decisions.onImpression(id);
     return id;
   };
-  return { decisions, adLoad, requests, log, page, show };
+  return { decisions, adRules, requests, log, page, show };
 }
 
 const rules: AdLimit[] = [
@@ -108,7 +108,7 @@ test('availability is exact without a request, offline and over a reload', async
   expect(first.requests).toHaveLength(1);
 
   await clock.advance(50_000);
-  first.adLoad.destroy();
+  first.adRules.destroy();
   const second = openPage(clock, storage, { rules, isReachable: false });
   expect(second.decisions.availability('level-end')).toEqual(held);
   const { changes } = second.log;
@@ -162,9 +162,9 @@ test('requests say how many players the device has named within a day', async ()
   const clock = createManualClock();
   const storage = createStorage();
   const name = async (userRef: string): Promise<number | undefined> => {
-    const { adLoad, requests, show } = openPage(clock, storage, { user: { userRef } });
+    const { adRules, requests, show } = openPage(clock, storage, { user: { userRef } });
     await show('revive');
-    adLoad.destroy();
+    adRules.destroy();
     return requests[0]?.session?.players;
   };
   expect([await name('ann'), await name('ann'), await name('ben'), await name('ann')]).toEqual([

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { describeAdRule } from '@trueward/protocol/describe-ad-rule';
 import type { AdLimit, Decision } from '@trueward/protocol/wire';
 import { expect, test } from 'vitest';
-import { describeAnswer } from '../../../panel/src/ad-load/describe-answer.ts';
-import { readSession } from '../../../panel/src/ad-load/read-session.ts';
-import { recommendedRules, toAdRule } from '../../../panel/src/ad-load/to-ad-rule.ts';
+import { describeAnswer } from '../../../panel/src/ad-rules/describe-answer.ts';
+import { readSession } from '../../../panel/src/ad-rules/read-session.ts';
+import { recommendedRules, toAdRule } from '../../../panel/src/ad-rules/to-ad-rule.ts';
 
 const interstitial = { formats: ['interstitial'] } satisfies Partial<AdLimit>;
 test.each<[Partial<AdLimit>, string]>([
@@ -55,7 +55,7 @@ test('the recommended rules keep a minute at the start, two between ads, and one
 });
 
 test('the docs page recommends the same rules in the same words, and its session can be pasted', () => {
-  const page = readFileSync('docs/ad-load.md', 'utf8');
+  const page = readFileSync('docs/ad-rules.md', 'utf8');
   const rows = [...page.matchAll(/^\| (\S.*?\.) +\| `(\{.*\})` +\|$/gm)].map(([, text, json]) => [
     text?.replaceAll("'", '’'),
     JSON.parse(json ?? '') as unknown,
