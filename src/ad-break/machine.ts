@@ -1,5 +1,6 @@
 import type { AdEvent } from '../../protocol/wire.ts';
 import type { Reason, RewardReport, ShowResult } from '../outcome.ts';
+import { toRewardResult } from './reward-result.ts';
 
 export type BreakKind = 'rewarded' | 'interstitial';
 
@@ -296,15 +297,7 @@ function closeAd(
 
 function transitionConfirming(state: BreakState, event: BreakEvent): Transition {
   if (event.type === 'aborted') return settle({ outcome: 'pending' });
-  if (event.type !== 'confirmed') return transitionTo(state);
-  const { report } = event;
-  const reward = report.reward === undefined ? {} : { reward: report.reward };
-  if (report.state === 'earned') return settle({ outcome: 'rewarded', ...reward });
-  if (report.state === 'denied' || report.state === 'expired') {
-    const reason = report.reason ?? (report.state === 'expired' ? 'expired' : undefined);
-    return settle({ outcome: 'denied', ...(reason && { reason }) });
-  }
-  return settle({ outcome: 'pending', ...reward });
+  return event.type === 'confirmed' ? settle(toRewardResult(event.report)) : transitionTo(state);
 }
 
 function failureResult({ reason, detail }: Extract<BreakEvent, { type: 'failed' }>): ShowResult {

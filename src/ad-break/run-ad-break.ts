@@ -18,8 +18,19 @@ export interface BreakDeps extends AdSource, Omit<MachineDeps, 'strings'> {
   text: OverlayText;
   /** Whether ads start muted unless the call overrides it. Follows the player's last choice. */
   muted?: boolean;
-  /** Lets an ad SDK in the page show its ad. Returns undefined for any other ad. */
-  showInPage?(deps: BreakDeps, request: BreakRequest, ad: ReadyAd): Promise<ShowResult> | undefined;
+  /**
+   * Lets an ad SDK in the page show its ad. Returns undefined for any other ad.
+   *
+   * @param next for an ad SDK that has no ad after all
+   */
+  showInPage?(request: BreakRequest, ad: ReadyAd, next: NextAd): Promise<ShowResult> | undefined;
+}
+
+/** Goes on with another ad. */
+export interface NextAd {
+  obtain(): Promise<ReadyAd | ShowResult>;
+  /** Shows an ad in the overlay. */
+  show(request: BreakRequest, ad: ReadyAd): Promise<ShowResult>;
 }
 
 /**
@@ -30,7 +41,12 @@ export async function runAdBreak(deps: BreakDeps, request: BreakRequest): Promis
   const release = occupyPage(request);
   if (typeof release === 'object') return release;
   try {
-    const ad = await obtainAd(deps, { ...request, format: request.kind }, deps.text.ready);
+    const next: NextAd = {
+      obtain: () => obtainAd(deps, { ...request, format: request.kind }, deps.text.ready),
+      show: (nextRequest, nextAd) =>
+        runMachine({ ...deps, strings: deps.text.strings() }, nextRequest, nextAd),
+    };
+    const ad = await next.obtain();
     if (!has(ad, 'creative')) return ad;
     const showRequest: BreakRequest = {
       ...request,
@@ -41,12 +57,8 @@ export async function runAdBreak(deps: BreakDeps, request: BreakRequest): Promis
         request.onClose?.();
       },
     };
-    return await (deps.showInPage?.(deps, showRequest, ad) ?? showAd(deps, showRequest, ad));
+    return await (deps.showInPage?.(showRequest, ad, next) ?? next.show(showRequest, ad));
   } finally {
     release();
   }
 }
-
-/** Shows a loaded ad in the overlay. */
-export const showAd = (deps: BreakDeps, request: ShowRequest, ad: ReadyAd): Promise<ShowResult> =>
-  runMachine({ ...deps, strings: deps.text.strings() }, request, ad);

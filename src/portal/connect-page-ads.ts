@@ -113,7 +113,7 @@ export function connectPageAds(deps: PageAdsDeps): PageAds {
       const { media } = decision.creative;
       return media.format === 'page' ? prepare(decision, media.adapter, loadSignal) : undefined;
     },
-    run(breakDeps, request, ad) {
+    run(request, ad, next) {
       const { media } = ad.decision.creative;
       if (media.format !== 'page') return undefined;
       const adapter = ready.get(media.adapter);
@@ -121,13 +121,13 @@ export function connectPageAds(deps: PageAdsDeps): PageAds {
         ? showPageAd(
             {
               ...deps,
-              ...breakDeps,
               hold,
               adapter,
               reportNoAd: (decision, detail) => reportNoAd(decision, media.adapter, detail),
             },
             request,
             ad,
+            next,
           )
         : undefined;
     },

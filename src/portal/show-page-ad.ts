@@ -1,7 +1,6 @@
-import { transition } from '../ad-break/machine.ts';
-import { obtainAd } from '../ad-break/obtain-ad.ts';
 import { occupyPage } from '../ad-break/occupy-page.ts';
-import { type BreakDeps, type BreakRequest, showAd } from '../ad-break/run-ad-break.ts';
+import { toRewardResult } from '../ad-break/reward-result.ts';
+import type { BreakDeps, BreakRequest, NextAd } from '../ad-break/run-ad-break.ts';
 import type { FilledDecision, ReadyAd } from '../decision/request-ad.ts';
 import type { NewAdEvent } from '../outbox/outbox.ts';
 import type { RewardReport, ShowResult } from '../outcome.ts';
@@ -30,6 +29,7 @@ export async function showPageAd(
   deps: ShowPageAdDeps,
   request: BreakRequest,
   ad: ReadyAd,
+  nextAd: NextAd,
 ): Promise<ShowResult> {
   const { adapter, clock, hold, rewards } = deps;
   const { decision, player } = ad;
@@ -79,15 +79,11 @@ export async function showPageAd(
     const known: RewardReport =
       typeof confirmed === 'object' ? confirmed : { decisionId, state: 'pending' };
     const { evidence } = known;
-    const [settled] = transition(
-      { phase: 'confirming' },
-      { type: 'confirmed', report: known },
-    ).effects;
-    const result = settled?.type === 'settle' ? settled.result : undefined;
+    const result = toRewardResult(known);
     return {
-      ...(result?.outcome === 'pending' && decision.reward && { reward: decision.reward }),
+      ...(result.outcome === 'pending' && decision.reward && { reward: decision.reward }),
       ...result,
-      ...(result?.outcome === 'rewarded' && evidence !== undefined && { evidence }),
+      ...(result.outcome === 'rewarded' && evidence !== undefined && { evidence }),
       decisionId,
     } as Partial<ShowResult>;
   }
@@ -130,9 +126,9 @@ export async function showPageAd(
       return { ...shown, decisionId };
     }
     deps.reportNoAd(decision, detail ?? outcome);
-    const next = await obtainAd(deps, { ...request, format: kind });
+    const next = await nextAd.obtain();
     return has(next, 'creative')
-      ? showAd(deps, { ...request, onOpen: release, onClose: close }, next)
+      ? nextAd.show({ ...request, onOpen: release, onClose: close }, next)
       : next;
   }
   return run().finally(close);

@@ -149,7 +149,7 @@ test('every table has a defined retention period', async () => {
   // One row per object that an operator created, or per chore.
   const operatorTables =
     'accounts keys secrets resources config_versions users sign_in_names webhook_failures chores'
-      .concat(' archived_weeks migrations migration_lock uploads creative_origins')
+      .concat(' archived_weeks migrations migration_lock uploads creative_origins grant_budgets')
       .split(' ');
   expect(rows.map(({ name }) => name).toSorted()).toEqual(
     [
