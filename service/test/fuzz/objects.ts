@@ -19,6 +19,8 @@ export async function createObjects(running: InProcessService): Promise<Record<s
   const policy = { name: 'P', kind: 'policy', block: { domains: ['nowhere.example'] } };
   const webhook = { url: 'https://receiver.example/', events: ['decision.served'] };
   const webhookId = await post('/v1/webhooks', webhook);
+  // It has no id: its type is its name in each environment.
+  await client.call('PUT', '/v1/grant-budgets/coins', client.secret, { amount: 100 });
   return {
     placements: await readFirstId('/v1/placements'),
     sources: await readFirstId('/v1/sources'),
