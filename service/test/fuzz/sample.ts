@@ -35,6 +35,7 @@ const examples = [
   'player-1',
   'https://game.example',
   'USD',
+  'google_h5',
 ];
 const formats: Record<string, string> = {
   uri: 'https://example.com/a',

@@ -17,6 +17,7 @@ const createDecision = (overrides: Partial<DecisionState> = {}): DecisionState =
     expiresAtMs: 600_000,
     lateAtMs: 3_600_000,
     requiredMs: 10_000,
+    evidence: null,
     servedAtMs: null,
     invalidReason: null,
     rewardState: 'none',
