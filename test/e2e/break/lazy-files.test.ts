@@ -7,6 +7,7 @@ import { it } from '../worker.ts';
 /** Files of parts that this page doesn't use: wallets, and portals with their adapters. */
 const otherFiles = [
   'ad-break',
+  'connect-page-ads',
   'connect-portal',
   'crazygames',
   'facebook',
