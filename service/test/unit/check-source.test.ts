@@ -67,7 +67,11 @@ test.each<[Change, string, string]>([
   [{ ...vast, ext: {} }, '/ext', 'openrtb sources only'],
   [{ ...bidder, cpm_micros: 1 }, '/cpm_micros', 'vast sources only'],
   [{ kind: 'house', tag_url: 'https://ads.example/v' }, '/tag_url', 'vast sources only'],
-  [{ kind: 'direct', placements: ['revive'] }, '/placements', 'vast, openrtb and page sources only'],
+  [
+    { kind: 'direct', placements: ['revive'] },
+    '/placements',
+    'vast, openrtb and page sources only',
+  ],
   [{ kind: 'house', timeout_ms: 100 }, '/timeout_ms', 'vast and openrtb sources only'],
   [{ ...vast, currency: 'USX' }, '/currency', 'ISO 4217'],
   [{ ...bidder, ext: { text: 'é'.repeat(8_200) } }, '/ext', 'the maximum is 16384'],
