@@ -90,9 +90,8 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/unit/**/*.test.ts', 'service/test/unit/**/*.test.ts'],
-          setupFiles: recordCalls,
+          setupFiles: ['test/unit/unstub-globals.ts', ...recordCalls],
           isolate: false,
-          unstubGlobals: true,
           testTimeout: 60_000,
         },
       },

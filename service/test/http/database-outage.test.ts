@@ -60,8 +60,9 @@ describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
     service.proxy.restore();
     service.proxy.resetConnections();
     await service.waitForRecovery();
-    expect(await service.readStatus('/readyz')).toBe(200);
-    expect(await service.readMetric('trueward_database_up')).toBe('1');
+    // Each connection finds out for itself that it was reset.
+    await expect.poll(() => service.readStatus('/readyz')).toBe(200);
+    await expect.poll(() => service.readMetric('trueward_database_up')).toBe('1');
     await service.stop();
   });
 
