@@ -85,10 +85,11 @@ function describeAmount({ amount, duration_s: durationS }: WalletReport['data'][
 function describeHolding(holding: WalletReport['holdings'][number]): string {
   const { players, balance, active_players: active } = holding;
   const parts = [
-    ...(players > 0
-      ? [`${balance.toLocaleString('en')} with ${players.toLocaleString('en')} players`]
-      : []),
-    ...(active > 0 ? [`active for ${active.toLocaleString('en')} players`] : []),
+    ...(players > 0 ? [`${balance.toLocaleString('en')} with ${countPlayers(players)}`] : []),
+    ...(active > 0 ? [`active for ${countPlayers(active)}`] : []),
   ];
   return parts.join(', ');
 }
+
+const countPlayers = (count: number): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? 'player' : 'players'}`;
