@@ -121,6 +121,31 @@ test.each([
   ]);
 });
 
+test.each([
+  ['which a provider does not tell', undefined, true],
+  ['which it confirms', true, true],
+  ['which it denies', false, false],
+])('if every address is trusted, one of %s is', async (_name, isVerified, isTrusted) => {
+  provider.person = { email: 'owner@example.com', isVerified };
+  const signOn = createSingleSignOn({
+    issuer: provider.issuer,
+    clientId: provider.clientId,
+    clientSecret: provider.clientSecret,
+    name: 'Any',
+    assumesVerifiedEmail: true,
+  });
+  const redirectUrl = `${running.url}/panel/api/single-sign-on/callback`;
+  const { url, pending } = await signOn.begin({ redirectUrl, isFresh: false });
+  const browser = openBrowser();
+  // The service has not begun this sign-in, so it refuses what the provider sends back, and the code is still unused.
+  expect(await browser.follow(url.href)).toBe('/login?reason=expired');
+  const returned = browser.visited.find((visited) => visited.startsWith(redirectUrl)) ?? '';
+  const result = signOn.finish(new URL(returned), pending);
+  await (isTrusted
+    ? expect(result).resolves.toMatchObject({ email: 'owner@example.com' })
+    : expect(result).rejects.toMatchObject({ reason: 'unverified_email' }));
+});
+
 test('a page of another site, and pages outside the panel, are refused', async () => {
   for (const page of ['//evil.example', 'https://evil.example', '/\\evil.example', '/a"><b>', '']) {
     const response = await fetch(start({ page }));

@@ -18,6 +18,7 @@ import {
   clearFailures,
   restartFailurePeriod,
 } from '../../src/webhook/endpoint-health.ts';
+import { setGrantBudget, takeFromBudget } from '../../src/wallet/grant-budgets.ts';
 import { createRecoveryStep } from '../../src/webhook/recovery.ts';
 import { expireWebhookSecrets } from '../../src/webhook/webhook-secrets.ts';
 import { openEmptyDatabase } from '../empty-database.ts';
@@ -100,6 +101,13 @@ const openTokens = (own: Database) =>
     makeId: createIds(clock, (size) => new Uint8Array(size)),
     pseudonym: () => 'guest',
   });
+
+const budgetPart = { type: 'coins', amount: 10, durationS: 10 };
+/** Each account and environment has a budget for this type, of which exactly this much is left. */
+const budgets = [
+  `UPDATE grant_budgets SET type = 'coins' WHERE right(type, 1) = '1'`,
+  'UPDATE grant_budgets SET amount = 10, duration_s = 10, used_amount = 0, used_duration_s = 0',
+];
 
 const cases: Record<string, Case> = {
   "using a guest's code": {
@@ -263,6 +271,25 @@ const cases: Record<string, Case> = {
     write: (queries) => claimChore(queries, name, 60_000, clock.nowMs()),
     changes: [],
   },
+  'setting a budget for what users give': {
+    prepare: budgets,
+    write: (queries) =>
+      setGrantBudget(queries, scope, { ...budgetPart, amount: 77, durationS: 77 }, clock.nowMs()),
+    changes: ['grant_budgets sandbox coins'],
+  },
+  'taking from a budget': {
+    prepare: budgets,
+    write: (queries) => takeFromBudget(queries, scope, budgetPart, clock.nowMs()),
+    changes: ['grant_budgets sandbox coins'],
+  },
+  'taking more time from a budget than is left': {
+    prepare: budgets,
+    write: (queries) =>
+      takeFromBudget(queries, scope, { ...budgetPart, durationS: 11 }, clock.nowMs()).catch(
+        (error: unknown) => expect(error).toMatchObject({ code: 'quota_exceeded' }),
+      ),
+    changes: [],
+  },
   'recording when a creative was last offered': {
     write: async (_, own) => {
       const offers = startLastOffers({ database: own, clock, log });
@@ -360,6 +387,7 @@ async function readRows(queries: Queries): Promise<Map<string, string>> {
     creative_origins: 'creative_id',
     decisions: `environment || ' ' || id`,
     delivery_queue: 'id',
+    grant_budgets: `environment || ' ' || type`,
     keys: 'id',
     link_codes: `environment || ' ' || viewer`,
     player_tokens: `environment || ' ' || viewer`,
