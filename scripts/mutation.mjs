@@ -22,6 +22,7 @@ minimum, and with 2 if the tests fail without a mutant.
   --minimum N      the lowest score, in percent; default: 95
   --list           lists the mutants and their tests without running them
 
+If you interrupt a run (Ctrl+C), it prints the score of what it has tested. A sample is tested in random order.
 A mutant that makes the tests hang counts as noticed. Mutants that no input can reveal are listed in
 scripts/lib/mutation/equivalents.mjs, each with a reason.`;
 
@@ -67,7 +68,9 @@ async function main() {
     const { selectTests } = await import('./lib/mutation/select-tests.mjs');
     const recording = await readRecording();
     for (const mutant of mutants)
-      console.log(`${describe(mutant)}\n    ${selectTests(mutant, recording).join(' ')}`);
+      console.log(`${describe(mutant)}\n    ${selectTests(mutant, recording)
+        .map(({ test }) => test)
+        .join(' ')}`);
     return 0;
   }
   const { testMutants } = await import('./lib/mutation/test-mutants.mjs');
@@ -105,7 +108,8 @@ function listChanges() {
 }
 
 /**
- * Draws a random sample with a seeded generator (mulberry32), and returns it in its original order.
+ * Draws a random sample with a seeded generator (mulberry32), in random order: whatever part of it has been tested when a
+ * run is interrupted is a random sample too.
  *
  * @template T
  * @param {readonly T[]} items
@@ -119,11 +123,10 @@ function draw(items, count) {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
-  const places = items.map((item, index) => ({ item, index, rank: random() }));
-  return places
+  return items
+    .map((item) => ({ item, rank: random() }))
     .toSorted((a, b) => a.rank - b.rank)
     .slice(0, count)
-    .toSorted((a, b) => a.index - b.index)
     .map(({ item }) => item);
 }
 

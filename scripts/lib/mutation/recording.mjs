@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import { root, run, tool } from '../run.mjs';
 import { listFiles } from './list-files.mjs';
 
-/** @typedef {{ test: string, ms: number, calls: string[] }} Recorded what a test file calls, and how long it takes */
+/**
+ * What a test file calls, how long it takes, and whether its tests passed.
+ *
+ * @typedef {{ test: string, ms: number, passed: boolean, calls: string[] }} Recorded
+ */
 
 const cache = join(root, 'node_modules/.cache/mutation');
 
@@ -31,7 +35,7 @@ export async function readRecording() {
       'Recording once which functions each test calls. This takes as long as these tests.',
     );
     const options = projects.flatMap((name) => ['--project', name]);
-    // A test that fails here says nothing about a mutant: each failure is compared with a run without one.
+    // A test that fails here says nothing about a mutant until it has passed without one; see `createBaseline`.
     await run([...tool('vitest'), 'run', ...options], {
       env: { TRUEWARD_RECORD_CALLS: folder },
       show: true,

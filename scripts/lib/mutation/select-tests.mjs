@@ -28,8 +28,7 @@ export function selectTests({ file, start }, recording) {
   return recording
     .filter(({ calls }) => names.some((name) => calls.includes(name)))
     .toSorted((a, b) => rank(a) - rank(b))
-    .slice(0, maxTests)
-    .map(({ test }) => test);
+    .slice(0, maxTests);
 }
 
 /** @param {string} name */

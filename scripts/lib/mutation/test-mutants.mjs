@@ -6,8 +6,19 @@ import { selectTests } from './select-tests.mjs';
 /** @typedef {import('./mutate-code.mjs').Mutant} Mutant */
 /** @typedef {{ mutant: Mutant, outcome: import('./run-mutant.mjs').Outcome | 'untested' | 'unjudged' }} Result */
 
-/** How long tests may take with a mutant. One that takes longer hangs. */
-const mutantLimitMs = 240_000;
+/** @typedef {import('./recording.mjs').Recorded} Recorded */
+
+/**
+ * How long tests may take: four times as long as when they were recorded, and what it takes to start the process that
+ * runs them. Tests that take longer hang.
+ *
+ * @param {readonly Recorded[]} tests
+ */
+const limitFor = (tests) =>
+  Math.min(
+    240_000,
+    tests.reduce((sum, { ms }) => sum + 4 * ms, 60_000),
+  );
 
 /**
  * Tests mutants one after another, and prints each result and a summary per file. Returns the exit code: 2 if tests that
@@ -21,31 +32,30 @@ export async function testMutants(mutants, { minimum, describe }) {
   const stop = () => stopped.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
   const server = createTestServer(stopped.signal);
-  const passes = createBaseline(server);
   const recording = await readRecording();
+  const passes = createBaseline(server, recording);
   /** @type {Result[]} */
   const results = [];
   for (const [index, mutant] of mutants.entries()) {
     const startedAt = performance.now();
     const outcome = await testMutant(mutant, selectTests(mutant, recording), server, passes);
-    if (stopped.signal.aborted) {
-      console.error('Interrupted.');
-      return 2;
-    }
+    if (stopped.signal.aborted) break;
     results.push({ mutant, outcome });
     console.log(
       `${index + 1}/${mutants.length}  ${outcome.padEnd(8)}  ${describe(mutant)}  (${formatDuration(performance.now() - startedAt)})`,
     );
   }
   server.end();
-  return summarize(results, minimum, describe);
+  if (stopped.signal.aborted) console.error(`Interrupted after ${results.length} mutants.`);
+  const exitCode = summarize(results, minimum, describe);
+  return stopped.signal.aborted ? 2 : exitCode;
 }
 
 /**
  * Tests a mutant with the two tests that are most likely to notice it. If it survives, also with the others.
  *
  * @param {Mutant} mutant
- * @param {readonly string[]} selected
+ * @param {readonly Recorded[]} selected
  * @param {ReturnType<typeof createTestServer>} server
  * @param {ReturnType<typeof createBaseline>} passes
  * @returns {Promise<Result['outcome']>} `unjudged` if the tests also fail without the mutant
@@ -55,35 +65,44 @@ async function testMutant(mutant, selected, server, passes) {
   let outcome = 'untested';
   for (const tests of [selected.slice(0, 2), selected.slice(2, 10), selected.slice(10)]) {
     if (tests.length === 0) continue;
-    const result = await server.run(tests, { limitMs: mutantLimitMs, mutant });
+    const result = await server.run(
+      tests.map(({ test }) => test),
+      { limitMs: limitFor(tests), mutant },
+    );
     outcome = judge(result);
     if (outcome === 'survived') continue;
     if (outcome === 'skipped') return outcome;
-    return (await passes(result.failed.length > 0 ? result.failed : tests)) ? outcome : 'unjudged';
+    const failed = tests.filter(({ test }) => result.failed.includes(test));
+    return (await passes(failed.length > 0 ? failed : tests, result)) ? outcome : 'unjudged';
   }
   return outcome;
 }
 
 /**
- * Creates a function that runs tests without a mutant, once, and returns whether they pass. A failure only counts as
- * noticing a mutant if the same test file passes without it.
+ * Creates a function that returns whether tests pass without a mutant. A failure only counts as noticing a mutant if the
+ * same test file has passed without one: while it was recorded, or now. A time limit only counts if the tests keep it now.
  *
  * @param {ReturnType<typeof createTestServer>} server
+ * @param {readonly Recorded[]} recording
  */
-function createBaseline(server) {
-  /** @type {Set<string>} */
-  const passed = new Set();
-  return async (/** @type {readonly string[]} */ tests) => {
-    const unknown = tests.filter((test) => !passed.has(test));
+function createBaseline(server, recording) {
+  const passed = new Set(recording.filter((recorded) => recorded.passed).map(({ test }) => test));
+  return async (
+    /** @type {readonly Recorded[]} */ tests,
+    /** @type {import('./run-mutant.mjs').Result} */ { isTimedOut },
+  ) => {
+    const unknown = tests.filter(({ test }) => isTimedOut || !passed.has(test));
     if (unknown.length === 0) return true;
-    const result = await server.run(unknown, { limitMs: mutantLimitMs });
+    const names = unknown.map(({ test }) => test);
+    const limitMs = limitFor(unknown);
+    const result = await server.run(names, { limitMs });
     if (judge(result) === 'survived') {
-      for (const test of unknown) passed.add(test);
+      for (const name of names) passed.add(name);
       return true;
     }
     console.error(
-      `${result.errors}\nThese tests fail or take longer than ${formatDuration(mutantLimitMs)} without a mutant, so ` +
-        `they can't judge one: ${unknown.join(' ')}`,
+      `${result.errors}\nThese tests fail or take longer than ${formatDuration(limitMs)} without a mutant, so ` +
+        `they can't judge one: ${names.join(' ')}`,
     );
     return false;
   };
