@@ -15,6 +15,7 @@ minimum, and with 2 if the tests fail without a mutant.
 
   --all            all core files
   --files PREFIX   core files whose path begins with PREFIX; can be repeated
+  --tests PREFIX   only tests whose path begins with PREFIX; can be repeated
   --base REF       what to compare with; default: origin/main or main
   --kind KIND      only mutants of this kind: code or sql
   --sample N       only N randomly chosen mutants
@@ -30,6 +31,7 @@ const { values } = parseArgs({
   options: {
     all: { type: 'boolean', default: false },
     files: { type: 'string', multiple: true, default: [] },
+    tests: { type: 'string', multiple: true, default: [] },
     base: { type: 'string' },
     kind: { type: 'string' },
     sample: { type: 'string' },
@@ -63,18 +65,20 @@ async function main() {
     `${files.length} files, ${allMutants.length} mutants, of which ${equivalents.length} are accepted as equivalent. ` +
       `Testing ${mutants.length}${values.sample === undefined ? '' : ` (seed ${values.seed})`}.`,
   );
+  const { readRecording } = await import('./lib/mutation/recording.mjs');
+  const recording = await readRecording(values.tests);
   if (values.list) {
-    const { readRecording } = await import('./lib/mutation/recording.mjs');
     const { selectTests } = await import('./lib/mutation/select-tests.mjs');
-    const recording = await readRecording();
     for (const mutant of mutants)
-      console.log(`${describe(mutant)}\n    ${selectTests(mutant, recording)
-        .map(({ test }) => test)
-        .join(' ')}`);
+      console.log(
+        `${describe(mutant)}\n    ${selectTests(mutant, recording)
+          .map(({ test }) => test)
+          .join(' ')}`,
+      );
     return 0;
   }
   const { testMutants } = await import('./lib/mutation/test-mutants.mjs');
-  return testMutants(mutants, { minimum: Number(values.minimum), describe });
+  return testMutants(mutants, recording, { minimum: Number(values.minimum), describe });
 }
 
 async function chooseFiles() {

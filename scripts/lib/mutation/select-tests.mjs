@@ -8,12 +8,14 @@ const commonWords = new Set(
   'a and check create delete for get make read record start store service test'.split(' '),
 );
 
-/** How many test files may judge a mutant. Functions that every ad needs are called by more. */
+/** How many test files may judge a mutant, and how long they may take. Functions that every ad needs are called by more. */
 const maxTests = 30;
+const maxTotalMs = 60_000;
 
 /**
  * Returns the tests that call the mutated function, in the order in which they should run: first those that share a word
- * with its file's name, then the others, the fastest first.
+ * with its file's name, then the others; among them first those that are fast and call few functions, because a test
+ * that calls few is likely to be about these.
  *
  * @param {import('./mutate-code.mjs').Mutant} mutant
  * @param {readonly import('./recording.mjs').Recorded[]} recording
@@ -23,11 +25,18 @@ export function selectTests({ file, start }, recording) {
   const words = splitWords(basename(file, '.ts'));
   const isNamed = (/** @type {string} */ test) =>
     splitWords(basename(test, '.test.ts')).some((word) => words.includes(word));
-  const rank = (/** @type {{ test: string, ms: number }} */ { test, ms }) =>
-    ms + (isNamed(test) ? 0 : 1_000_000);
-  return recording
+  const cost = (/** @type {import('./recording.mjs').Recorded} */ { ms, calls }) =>
+    ms * calls.length;
+  const ranked = recording
     .filter(({ calls }) => names.some((name) => calls.includes(name)))
-    .toSorted((a, b) => rank(a) - rank(b))
+    .toSorted((a, b) => Number(isNamed(b.test)) - Number(isNamed(a.test)) || cost(a) - cost(b));
+  let totalMs = 0;
+  return ranked
+    .filter(({ ms }) => {
+      if (totalMs > 0 && totalMs + ms > maxTotalMs) return false;
+      totalMs += ms;
+      return true;
+    })
     .slice(0, maxTests);
 }
 

@@ -1,5 +1,4 @@
 import { formatDuration } from '../run.mjs';
-import { readRecording } from './recording.mjs';
 import { createTestServer, judge } from './run-mutant.mjs';
 import { selectTests } from './select-tests.mjs';
 
@@ -25,14 +24,14 @@ const limitFor = (tests) =>
  * fail without a mutant leave some unjudged.
  *
  * @param {readonly Mutant[]} mutants
+ * @param {readonly Recorded[]} recording the tests
  * @param {{ minimum: number, describe: (mutant: Mutant) => string }} options
  */
-export async function testMutants(mutants, { minimum, describe }) {
+export async function testMutants(mutants, recording, { minimum, describe }) {
   const stopped = new AbortController();
   const stop = () => stopped.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
   const server = createTestServer(stopped.signal);
-  const recording = await readRecording();
   const passes = createBaseline(server, recording);
   /** @type {Result[]} */
   const results = [];

@@ -11,7 +11,7 @@ import { claimChore } from '../../src/history/claim-chore.ts';
 import { createIds } from '../../src/platform/ids.ts';
 import { createResourceStore } from '../../src/resource/resource-store.ts';
 import { expireRewards } from '../../src/reward/expire-rewards.ts';
-import type { Database, Queries, Scope } from '../../src/store/database.ts';
+import type { Database, Queries } from '../../src/store/database.ts';
 import { release } from '../../src/webhook/delivery-store.ts';
 import {
   claimProbe,
@@ -21,26 +21,14 @@ import {
 import { setGrantBudget, takeFromBudget } from '../../src/wallet/grant-budgets.ts';
 import { createRecoveryStep } from '../../src/webhook/recovery.ts';
 import { expireWebhookSecrets } from '../../src/webhook/webhook-secrets.ts';
-import { openEmptyDatabase } from '../empty-database.ts';
 import { createManualClock } from '../manual-clock.ts';
-import { addTenant, makeId, makeName, type Place, type Tenant } from '../tenant-rows.ts';
+import { makeId, makeName } from '../tenant-rows.ts';
+import { accountId, ids, name, openTwinDatabase, place, scope } from '../twin-accounts.ts';
 
-/*
- * Each write must change exactly the rows it is for. The database holds two accounts with the same rows: three per
- * table and environment. A write that loses a term of its condition changes a sibling in its own account, a row in the
- * other environment, or the row with the same id in the other account.
- */
+// Each write must change exactly the rows it is for. See twin-accounts.ts.
 
-const home: Tenant = { marker: 's1b11ngs', accountId: (n) => `acc_home${n}` };
-const twin: Tenant = { ...home, accountId: (n) => `acc_twin${n}` };
-const accountId = home.accountId(1);
-const scope: Scope = { accountId, environment: 'sandbox' };
-const place: Place = { tenant: home, environment: 'sandbox', n: 1 };
-const name = makeName(place);
 const clock = createManualClock(Date.parse('2026-06-01T12:00:00Z'));
 const log = pino({ level: 'silent' });
-const ids = (kind: Parameters<typeof makeId>[0], ...numbers: number[]): string[] =>
-  numbers.map((n) => makeId(kind, { ...place, n }));
 const [keyId = '', otherKeyId = ''] = ids('key', 1, 2);
 const [placementId = ''] = ids('placement', 1);
 const webhook = { accountId, webhookId: makeId('webhook', place) };
@@ -61,10 +49,7 @@ const resources = createResourceStore(
 
 let database: Database;
 beforeAll(async () => {
-  database = await openEmptyDatabase();
-  await database.transaction(async (queries) => {
-    for (const tenant of [home, twin]) await addTenant(queries, tenant);
-  });
+  database = await openTwinDatabase();
 });
 afterAll(() => database.close());
 

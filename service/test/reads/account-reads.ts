@@ -1,0 +1,187 @@
+import { SignJWT } from 'jose';
+import { findKeyById, listKeys } from '../../src/access/key-store.ts';
+import { createPlayerTokens } from '../../src/access/player-tokens.ts';
+import { createMac } from '../../src/access/secret-box.ts';
+import { createSessions, hashToken } from '../../src/access/sessions.ts';
+import { createUserTokens } from '../../src/access/user-tokens.ts';
+import { countUsers, findUser, findUsersByEmail, listUsers } from '../../src/access/user.ts';
+import { loadKeys, loadSnapshots } from '../../src/decision/load-configuration.ts';
+import { findCreative } from '../../src/demand/intake/external-creative.ts';
+import { checkReferences, findReferrer } from '../../src/resource/check-document.ts';
+import { createResourceStore, searchResources } from '../../src/resource/resource-store.ts';
+import { listAuditEntries } from '../../src/store/audit-log.ts';
+import type { Database } from '../../src/store/database.ts';
+import { createQuotas } from '../../src/store/quotas.ts';
+import { readWebhookSecrets } from '../../src/webhook/webhook-secrets.ts';
+import { accountId, ids, name, scope } from '../twin-accounts.ts';
+import {
+  clock,
+  makeId,
+  nowMs,
+  ofPlayer,
+  openText,
+  page,
+  samePlayer,
+  sourceId,
+  type ReadCase,
+  type ReadCases,
+} from './read-case.ts';
+
+const resources = createResourceStore(clock, makeId);
+const [keyId = ''] = ids('key', 1);
+const [creativeId = ''] = ids('creative', 1);
+const [advertiserId = ''] = ids('advertiser', 1);
+const [placementId = ''] = ids('placement', 1);
+const [userId = ''] = ids('user', 1);
+/** Gives secrets another purpose, another owner or another account than the first one, which has the owner `of`. */
+const secretsOf = (purpose: string, of: string, other: string): string[] => [
+  `UPDATE secrets SET sealed = 'the secret', expires_at = NULL,
+    purpose = CASE right(id, 1) WHEN '2' THEN 'other' ELSE '${purpose}' END,
+    id = CASE right(id, 1) WHEN '3' THEN '${other}' ELSE '${of}' END || '/' || right(id, 1)`,
+];
+const userToken = new SignJWT({ sub: 'player', exp: nowMs / 1_000 + 60 })
+  .setProtectedHeader({ alg: 'HS256' })
+  .sign(new TextEncoder().encode('the secret'));
+const sessionToken = `${accountId}.session`;
+const inSession = [
+  `UPDATE sessions SET expires_at = expires_at + interval '1 hour'`,
+  `UPDATE sessions SET hash = '${hashToken(sessionToken)}' WHERE right(hash, 1) = '1'`,
+];
+const guestText = 'ply.e30.guest';
+const guestToken = `${guestText}.${createMac('secret')(`${accountId} sandbox ${guestText}`)}`;
+const onDevice = [
+  ...samePlayer('player_tokens'),
+  `UPDATE player_tokens SET hash = '${hashToken(guestToken)}' WHERE viewer = 'player'`,
+];
+const openTokens = (database: Database) =>
+  createPlayerTokens({ database, clock, tokenSecret: 'secret', makeId, pseudonym: () => 'player' });
+const countQuota = async (database: Database, kind: string) =>
+  (await createQuotas({}, clock).read(database, accountId)).find((usage) => usage.kind === kind)
+    ?.used;
+
+/** What an account reads of itself: its keys, users, secrets, objects and quotas. */
+export const accountReads: ReadCases = {
+  'a key': { read: (own) => findKeyById(own, scope, keyId), of: { keys: `id = '${keyId}'` } },
+  keys: { read: (own) => listKeys(own, scope, page), of: { keys: 'true' } },
+  'keys of a configuration': {
+    read: (own) => loadKeys(own, accountId),
+    of: { keys: 'true' },
+    inBoth: true,
+  },
+  'placements of a configuration': {
+    read: async (own) => (await loadSnapshots(own, accountId)).sandbox.placements,
+    of: { resources: 'true' },
+  },
+  'a user': { read: (own) => findUser(own, accountId, userId), of: { users: `id = '${userId}'` } },
+  users: { read: (own) => listUsers(own, accountId, page), of: { users: 'true' } },
+  'users with an e-mail address': {
+    read: async (own) =>
+      (await findUsersByEmail(own, name)).filter((user) => user.accountId === accountId),
+    of: { users: `id = '${userId}'` },
+  },
+  'the number of users with a role': {
+    prepare: [
+      `UPDATE users SET role = CASE right(id, 1) WHEN '3' THEN 'viewer' ELSE 'owner' END,
+        password = CASE right(id, 1) WHEN '2' THEN NULL ELSE 'set' END`,
+    ],
+    read: (own) => countUsers(own, accountId, 'owner'),
+    of: { users: `id = '${userId}'` },
+  },
+  'a session': {
+    prepare: inSession,
+    read: (own) => createSessions(own, clock).find(sessionToken),
+    of: { sessions: `hash = '${hashToken(sessionToken)}'` },
+  },
+  'the user of a session': {
+    prepare: inSession,
+    read: (own) => createSessions(own, clock).find(sessionToken),
+    of: { users: `id = '${userId}'` },
+  },
+  'secrets of user tokens': {
+    prepare: secretsOf('user_token', 'sandbox', 'live'),
+    read: async (own) =>
+      createUserTokens({ database: own, box: openText, clock } as never).verify(
+        scope,
+        await userToken,
+      ),
+    of: { secrets: `purpose = 'user_token' AND id = 'sandbox/1'` },
+  },
+  'secrets of a webhook': {
+    prepare: secretsOf('webhook', 'whk_1', 'whk_3'),
+    read: (own) => readWebhookSecrets(own, openText, { accountId, webhookId: 'whk_1' }),
+    of: { secrets: `purpose = 'webhook' AND id = 'whk_1/1'` },
+  },
+  'a guest': {
+    prepare: onDevice,
+    read: (own) => openTokens(own).find(scope, guestToken),
+    of: { player_tokens: ofPlayer },
+  },
+  'a guest’s devices': {
+    prepare: onDevice,
+    read: (own) => openTokens(own).listDevices(own, scope, 'ply_1'),
+    of: { player_tokens: ofPlayer },
+  },
+  'an object': {
+    read: (own) => resources.find(own, scope, 'placement', placementId),
+    of: { resources: `id = '${placementId}'` },
+  },
+  'objects of a kind': {
+    read: async (own) => (await resources.list(own, scope, 'placement', page)).data,
+    of: { resources: `kind = 'placement'` },
+  },
+  'found objects of a kind': {
+    read: async (own) => {
+      const search = { ids: [placementId], sort: 'name', descending: false, limit: 9, offset: 0 };
+      return (await searchResources(own, scope, 'placement', search)).data;
+    },
+    of: { resources: `id = '${placementId}'` },
+  },
+  'an object that refers to an advertiser': {
+    read: (own) => findReferrer(own, scope, 'advertiser', { id: advertiserId, name: '' }),
+    of: { resources: `document->>'advertiser_id' = '${advertiserId}'` },
+  },
+  'an object that may be referred to': {
+    read: async (own) => {
+      const reference = { pointer: '/a', kind: 'creative', name: creativeId } as const;
+      return (await checkReferences(own, scope, [reference])).length === 0 || undefined;
+    },
+    of: { resources: `id = '${creativeId}'` },
+  },
+  'an external creative': {
+    prepare: [
+      `UPDATE resources SET document = document || jsonb_build_object('source_key', right(id, 1))`,
+    ],
+    read: (own) =>
+      findCreative(own, { scope, source: { id: sourceId }, offer: { creativeKey: '1' } } as never),
+    of: { resources: `id = '${creativeId}'` },
+  },
+  'audit records': {
+    read: (own) => listAuditEntries(own, scope, page),
+    of: { audit_entries: 'true' },
+  },
+  'audit records of an object': {
+    read: (own) => listAuditEntries(own, scope, { ...page, targetId: name }),
+    of: { audit_entries: `target_id = '${name}'` },
+  },
+  ...Object.fromEntries(
+    Object.entries({
+      placements: { resources: `kind = 'placement'` },
+      configuration_kb: { resources: 'true' },
+      media_mb: { uploads: 'true' },
+      keys: { keys: 'true' },
+      users: { users: 'true' },
+      user_token_secrets: { secrets: `purpose = 'user_token'` },
+    }).map(([kind, of]): [string, ReadCase] => [
+      `the quota of ${kind}`,
+      {
+        prepare: [
+          `UPDATE secrets SET purpose = 'user_token' WHERE right(id, 1) = '1'`,
+          `INSERT INTO uploads (account_id, name, bytes) VALUES ('${accountId}', 'a', 9), ('acc_twin1', 'a', 9)`,
+        ],
+        read: (own) => countQuota(own, kind),
+        of,
+        inBoth: true,
+      },
+    ]),
+  ),
+};

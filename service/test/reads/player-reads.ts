@@ -1,0 +1,199 @@
+import { countDailyBudgets, type DailyBudget } from '../../src/decision/caps.ts';
+import { createRecordReader } from '../../src/decision/player-record.ts';
+import { exportPlayer } from '../../src/history/export-player.ts';
+import { readReport } from '../../src/history/report.ts';
+import {
+  readAdViews,
+  readDecisions,
+  readEvents,
+  readRewardedAds,
+} from '../../src/reward/event-store.ts';
+import { createReadReward } from '../../src/reward/reward-status.ts';
+import type { Database } from '../../src/store/database.ts';
+import { listGrantBudgets } from '../../src/wallet/grant-budgets.ts';
+import { listEntries } from '../../src/wallet/list-entries.ts';
+import { readWalletReport } from '../../src/wallet/wallet-report.ts';
+import { findSpend, readHoldings } from '../../src/wallet/wallet-store.ts';
+import { accountId, ids, scope } from '../twin-accounts.ts';
+import {
+  clock,
+  counted,
+  nowMs,
+  ofPlayer,
+  reportQuery,
+  samePlayer,
+  type ReadCases,
+} from './read-case.ts';
+
+const [decisionId = ''] = ids('decision', 1);
+const [eventId = ''] = ids('webhookEvent', 1);
+const seen = `UPDATE decisions SET served_at = issued_at, watch_to = issued_at, reward_state = 'earned', media_format = 'page'`;
+const readRecord = async (database: Database, isPage: boolean) =>
+  createRecordReader(database)(
+    {
+      scope,
+      nowMs: nowMs + 1_000,
+      entry: {
+        placement: isPage
+          ? { name: 'revive', cooldown_s: 0, format: 'rewarded', page_rewards: 'once' }
+          : { name: 'revive', cooldown_s: 3_600 },
+        pageSources: isPage ? [{}] : [],
+        adRules: isPage ? [] : [{}],
+      } as never,
+    },
+    'player',
+    isPage ? undefined : ({ formats: ['rewarded'], windowMs: 3_600_000 } as never),
+  );
+const budgetOf = async (database: Database): Promise<DailyBudget | undefined> => {
+  const budgets = new Map<string, DailyBudget>();
+  const candidates = [{ houseAd: { id: 'ad', daily_cap: 10 } }];
+  const snapshot = { placements: new Map([['revive', { candidates }]]) } as never;
+  await countDailyBudgets(database, scope, snapshot, nowMs, budgets);
+  return budgets.get('ad');
+};
+const readMoney = async (database: Database, part: 'data' | 'holdings') =>
+  (await readWalletReport(database, scope, reportQuery, nowMs))[part];
+const readExport = async (database: Database, record: string) => {
+  const found: Record<string, unknown>[] = [];
+  for await (const line of exportPlayer(database, scope, 'player', () => '{}'))
+    if (line['record'] === record) found.push({ ...line });
+  return found;
+};
+const allOfPlayer = [
+  ...samePlayer('decisions', 'player_tokens', 'wallet_balances', 'wallet_entries'),
+  `UPDATE webhook_events SET viewer = 'player' WHERE right(id, 1) = '1'`,
+];
+
+/** What is read about players: their decisions, rewards, wallets and exports. */
+export const playerReads: ReadCases = {
+  decisions: {
+    read: (own) => readDecisions(own, scope, [decisionId], { lock: false }),
+    of: { decisions: `id = '${decisionId}'` },
+  },
+  'the events of a decision': {
+    read: async (own) => (await readEvents(own, accountId, [decisionId])).get(decisionId),
+    of: { timelines: `decision_id = '${decisionId}'` },
+  },
+  'a player’s rewarded views': {
+    prepare: [seen, ...samePlayer('decisions')],
+    read: (own) => readAdViews(own, scope, ['player'], nowMs - 1),
+    of: { decisions: ofPlayer },
+  },
+  'a player’s rewarded ads': {
+    prepare: [seen, ...samePlayer('decisions')],
+    read: (own) => readRewardedAds(own, scope, ['player'], [nowMs - 1, nowMs + 1]),
+    of: { decisions: ofPlayer },
+  },
+  'the times of a player’s ads': {
+    prepare: [seen, ...samePlayer('decisions')],
+    read: async (own) => (await readRecord(own, false)).servedAtMs,
+    of: { decisions: ofPlayer },
+  },
+  'the times of a player’s ads on the page': {
+    prepare: [
+      seen,
+      `UPDATE decisions SET viewer = 'player', media_format = CASE right(id, 1) WHEN '1' THEN 'page' ELSE 'video' END`,
+    ],
+    read: async (own) => (await readRecord(own, true)).pageAdsAtMs,
+    of: { decisions: `media_format = 'page'` },
+  },
+  'a player’s ads that rules count': {
+    prepare: [seen, ...samePlayer('decisions')],
+    read: async (own) => (await readRecord(own, false)).seenAds,
+    of: { decisions: ofPlayer },
+  },
+  'a reward': {
+    read: (own) =>
+      createReadReward({ database: own, clock } as never)(
+        scope,
+        decisionId,
+        0,
+        AbortSignal.abort(),
+      ),
+    of: { decisions: `id = '${decisionId}'` },
+  },
+  'seen ads of a house ad': {
+    prepare: [counted('impressions')],
+    read: async (own) => (await budgetOf(own))?.served,
+    of: { rollups: `house_ad_id = 'ad'` },
+  },
+  'reserved ads of a house ad': {
+    prepare: [
+      `UPDATE decisions SET reserved_ad = CASE right(id, 1) WHEN '1' THEN 'ad' ELSE 'another' END`,
+    ],
+    read: async (own) => 10 - ((await budgetOf(own))?.allowance ?? 0),
+    of: { decisions: `reserved_ad = 'ad'` },
+  },
+  'what players have': {
+    prepare: samePlayer('wallet_balances'),
+    read: (own) => readHoldings(own, scope, ['player']),
+    of: { wallet_balances: ofPlayer },
+  },
+  'a spend': {
+    prepare: [...samePlayer('wallet_entries'), `UPDATE wallet_entries SET id = 'spend'`],
+    read: (own) => findSpend(own, scope, 'player', 'spend'),
+    of: { wallet_entries: ofPlayer },
+  },
+  'another spend': {
+    prepare: [`UPDATE wallet_entries SET viewer = 'player', id = right(id, 1)`],
+    read: (own) => findSpend(own, scope, 'player', '1'),
+    of: { wallet_entries: `id = '1'` },
+  },
+  'entries of a wallet': {
+    prepare: samePlayer('wallet_entries'),
+    read: (own) => listEntries(own, scope, 'player', { limit: 10, before: 99 }),
+    of: { wallet_entries: ofPlayer },
+  },
+  budgets: {
+    read: (own) => listGrantBudgets(own, scope, nowMs),
+    of: { grant_budgets: 'true' },
+  },
+  'changes of wallets': { read: (own) => readMoney(own, 'data'), of: { wallet_entries: 'true' } },
+  'what all players have': {
+    read: (own) => readMoney(own, 'holdings'),
+    of: { wallet_balances: 'true' },
+  },
+  'exported events': {
+    prepare: allOfPlayer,
+    read: async (own) =>
+      (await readExport(own, 'decision')).flatMap((line) => line['events'] as unknown[]),
+    of: { timelines: `decision_id = '${decisionId}'` },
+  },
+  'exported demand': {
+    prepare: allOfPlayer,
+    read: async (own) =>
+      (await readExport(own, 'decision')).flatMap((line) => line['demand'] ?? []),
+    of: { decision_demand: `decision_id = '${decisionId}'` },
+  },
+  'exported webhook events': {
+    prepare: allOfPlayer,
+    read: (own) => readExport(own, 'webhook_event'),
+    of: { webhook_events: ofPlayer },
+  },
+  'exported deliveries': {
+    prepare: allOfPlayer,
+    read: async (own) =>
+      (await readExport(own, 'webhook_event')).flatMap((line) => line['deliveries'] as unknown[]),
+    of: {
+      delivery_queue: `event_id = '${eventId}'`,
+      finished_deliveries: `event_id = '${eventId}'`,
+    },
+    inBoth: true,
+  },
+  'exported balances': {
+    prepare: allOfPlayer,
+    read: (own) => readExport(own, 'wallet_balance'),
+    of: { wallet_balances: ofPlayer },
+  },
+  'exported wallet entries': {
+    prepare: allOfPlayer,
+    read: (own) => readExport(own, 'wallet_entry'),
+    of: { wallet_entries: ofPlayer },
+  },
+  'a report': {
+    prepare: [counted('filled')],
+    read: async (own) =>
+      (await readReport(own, scope, { ...reportQuery, interval: 'day', groupBy: [] })).data,
+    of: { rollups: 'true' },
+  },
+};
