@@ -8,27 +8,22 @@ const core = 'service/src/platform/closest-name.ts';
 
 test('a run tests mutants of one file with one test, and prints and returns the score', () => {
   const source = readFileSync(join(root, core), 'utf8');
-  const run = (minimum: string) =>
-    spawnSync(
-      process.execPath,
-      [
-        'scripts/mutation.mjs',
-        ...['--files', core, '--tests', 'service/test/unit/closest-name.test.ts'],
-        ...['--sample', '3', '--seed', '2', '--minimum', minimum],
-      ],
-      {
-        cwd: root,
-        encoding: 'utf8',
-        env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
-      },
-    );
-  const { status, stdout } = run('1');
+  const run = (minimum: number) => {
+    const tests = 'service/test/unit/closest-name.test.ts';
+    const args = `--files ${core} --tests ${tests} --sample 3 --seed 2 --minimum ${minimum}`;
+    return spawnSync(process.execPath, ['scripts/mutation.mjs', ...args.split(' ')], {
+      cwd: root,
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
+    });
+  };
+  const { status, stdout } = run(1);
   expect(stdout).toMatch(/1 files, \d+ mutants, .* Testing 3 \(seed 2\)\./);
   expect(stdout).toMatch(/^1\/3 {2}noticed {3}service\/src\/platform\/closest-name\.ts:\d+ {2}/m);
   const [, noticed] =
     /^Score: [\d.]+ % \((\d) of 3 noticed, 0 skipped, 0 unjudged; minimum 1 %\)$/m.exec(stdout) ??
     [];
   expect([status, Number(noticed) > 0]).toEqual([0, true]);
-  expect(run('101').status).toBe(1);
+  expect(run(101).status).toBe(1);
   expect(readFileSync(join(root, core), 'utf8')).toBe(source);
 }, 300_000);
