@@ -162,6 +162,7 @@ export type OptionErrorCode =
  *   SDK was destroyed.
  * - `portal_failed`: a portal's SDK or its adapter failed; `detail` describes it. `portal_only`: on a portal, only the
  *   portal's own ads may be shown. `reward_unknown`: `portalRewards` has no reward for the placement.
+ * - `no_page_ad`: an ad SDK in the page has no ad.
  * - `sdk_error`: a bug in the SDK; `detail` describes it.
  * - `child_directed`: a child has no wallet. `storage_failed`: the device can’t store anything.
  */
@@ -192,6 +193,7 @@ export type Reason =
   | 'message_flood'
   | 'network'
   | 'no_dom'
+  | 'no_page_ad'
   | 'not_started'
   | 'not_visible'
   | 'open_failed'

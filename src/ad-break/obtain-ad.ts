@@ -1,12 +1,11 @@
-import type { ReadyAd } from '../decision/request-ad.ts';
+import type { AdRequestOptions, ReadyAd } from '../decision/request-ad.ts';
 import type { NoAd } from '../decision/no-ad.ts';
-import type { RequestOptions } from '../options.ts';
 import { runWithTimeout, type Clock } from '../platform/clock.ts';
 import { has } from '../platform/guard.ts';
 
 /** Provides ads for ad breaks and banners. */
 export interface AdSource {
-  take(placement: string, signal: AbortSignal, options?: RequestOptions): Promise<ReadyAd | NoAd>;
+  take(placement: string, signal: AbortSignal, options?: AdRequestOptions): Promise<ReadyAd | NoAd>;
   clock: Clock;
   /** Combined timeout for requesting and loading an ad, in milliseconds. */
   loadTimeoutMs: number;
@@ -18,7 +17,7 @@ export interface AdSource {
  */
 export async function obtainAd(
   { clock, loadTimeoutMs, take }: AdSource,
-  request: RequestOptions & { format: string; placement: string; signal?: AbortSignal },
+  request: AdRequestOptions & { format: string; placement: string; signal?: AbortSignal },
   alsoNeeded?: Promise<void>,
 ): Promise<ReadyAd | NoAd> {
   const { format, placement, signal } = request;

@@ -2,7 +2,7 @@ import type { OverlayText } from '../creative/strings.ts';
 import type { RequestOptions } from '../options.ts';
 import type { ShowResult } from '../outcome.ts';
 import { has } from '../platform/guard.ts';
-import type { ReadyAd } from '../decision/request-ad.ts';
+import type { AdRequestOptions, ReadyAd } from '../decision/request-ad.ts';
 import { type AdSource, obtainAd } from './obtain-ad.ts';
 import { occupyPage } from './occupy-page.ts';
 import { type MachineDeps, runMachine, type ShowRequest } from './run-machine.ts';
@@ -26,7 +26,7 @@ export interface BreakDeps extends AdSource, Omit<MachineDeps, 'strings'> {
   showInPage?(request: BreakRequest, ad: ReadyAd, next: NextAd): Promise<ShowResult> | undefined;
 }
 
-/** Goes on with another ad. */
+/** Goes on with another ad, which is none of an ad SDK in the page. */
 export interface NextAd {
   obtain(): Promise<ReadyAd | ShowResult>;
   /** Shows an ad in the overlay. */
@@ -41,12 +41,14 @@ export async function runAdBreak(deps: BreakDeps, request: BreakRequest): Promis
   const release = occupyPage(request);
   if (typeof release === 'object') return release;
   try {
+    const obtain = (options?: AdRequestOptions) =>
+      obtainAd(deps, { ...request, ...options, format: request.kind }, deps.text.ready);
     const next: NextAd = {
-      obtain: () => obtainAd(deps, { ...request, format: request.kind }, deps.text.ready),
+      obtain: () => obtain({ withoutPageAds: true }),
       show: (nextRequest, nextAd) =>
         runMachine({ ...deps, strings: deps.text.strings() }, nextRequest, nextAd),
     };
-    const ad = await next.obtain();
+    const ad = await obtain();
     if (!has(ad, 'creative')) return ad;
     const showRequest: BreakRequest = {
       ...request,

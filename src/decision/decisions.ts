@@ -7,7 +7,7 @@ import { listen, native } from '../platform/native.ts';
 import type { PageLifecycle } from '../platform/page.ts';
 import type { AdRules } from './ad-rules.ts';
 import type { NoAd } from './no-ad.ts';
-import type { ReadyAd, RequestAdDeps } from './request-ad.ts';
+import type { AdRequestOptions, ReadyAd, RequestAdDeps } from './request-ad.ts';
 import {
   createKey,
   fillSlot,
@@ -18,7 +18,7 @@ import {
 } from './slot.ts';
 
 /** Request options, and the format that the caller needs. */
-interface AdOptions extends RequestOptions {
+interface AdOptions extends AdRequestOptions {
   format?: Decision['format'];
 }
 

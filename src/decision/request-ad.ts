@@ -14,6 +14,7 @@ import {
   createDeadline,
   startStopwatch,
 } from '../platform/clock.ts';
+import type { Reason } from '../outcome.ts';
 import { has, messageOf } from '../platform/guard.ts';
 import { getUserToken } from '../user-token.ts';
 import type { AdRules } from './ad-rules.ts';
@@ -35,6 +36,8 @@ export interface ReadyAd {
   player?: Player | undefined;
   decision: FilledDecision;
   creative: LoadedCreative;
+  /** Whether the game's own server has requested the decision. The SDK then requests no other one in its place. */
+  isProvided?: boolean;
   /** When the ad expires. The service does not count an ad that starts after this time. */
   expiry: Deadline;
 }
@@ -74,6 +77,12 @@ export function buildRequestBody(
   };
 }
 
+/** The options of one ad request. */
+export interface AdRequestOptions extends RequestOptions {
+  /** Whether the ad must not be one of an ad SDK in the page, because one of them had none. */
+  withoutPageAds?: boolean;
+}
+
 export interface RequestAdDeps extends RequestDecisionDeps {
   locale: string;
   /** The current consent and user. */
@@ -100,9 +109,12 @@ const isFilled = (decision: Decision): decision is FilledDecision =>
 const hasSameMedia = (a: FilledDecision, b: FilledDecision): boolean =>
   JSON.stringify(a.creative) === JSON.stringify(b.creative) && a.min_watch_ms === b.min_watch_ms;
 
-/** The message of the error with which {@link RequestAdDeps.loadCreative} rejects if an ad SDK in the page has no ad. */
-export type NoPageAd = 'no_page_ad';
-const noPageAd: NoPageAd = 'no_page_ad';
+/**
+ * The message of the error with which {@link RequestAdDeps.loadCreative} rejects if an ad SDK in the page has no ad, and
+ * the reason of a call that ends there.
+ */
+const noPageAd = 'no_page_ad' satisfies Reason;
+export type NoPageAd = typeof noPageAd;
 
 /**
  * Requests a decision and loads its media. If `previous` has the same media, reuses it. If an ad SDK in the page was to
@@ -112,13 +124,12 @@ export async function requestAd(
   deps: RequestAdDeps,
   call: {
     placement: string;
-    options: RequestOptions;
+    options: AdRequestOptions;
     signal: AbortSignal;
     previous: ReadyAd | undefined;
-    isLast?: boolean;
   },
 ): Promise<ReadyAd | NoAd> {
-  const { placement, options, signal, previous, isLast } = call;
+  const { placement, options, signal, previous } = call;
   const profile = deps.profile();
   const tokenResult = await getUserToken(profile.user.userToken, {
     clock: deps.clock,
@@ -130,7 +141,7 @@ export async function requestAd(
   const hold = deps.findHold(placement, options);
   if (hold) return hold;
   const session = deps.adRules.session(profile.user.userRef);
-  const adapters = isLast ? undefined : deps.pageAdapters?.(placement);
+  const adapters = options.withoutPageAds ? undefined : deps.pageAdapters?.(placement);
   const request = {
     ...buildRequestBody(placement, deps.locale, profile, options, userToken, session),
     ...(adapters?.length && { page_adapters: adapters }),
@@ -144,8 +155,8 @@ export async function requestAd(
   if (signal.aborted) return { outcome: 'aborted' };
   if (response.kind !== 'ok') return noAdFromResponse(response, deps.clock.now());
   const ad = await loadAdFromDecision(deps, response.body, ageMs, signal, previous);
-  return !has(ad, 'creative') && ad.detail === noPageAd && !isLast
-    ? requestAd(deps, { ...call, isLast: true })
+  return !has(ad, 'creative') && ad.reason === noPageAd && !options.withoutPageAds
+    ? requestAd(deps, { ...call, options: { ...options, withoutPageAds: true } })
     : ad;
 }
 
@@ -227,6 +238,7 @@ export async function loadMedia(
       return { outcome: 'timeout', reason: 'load_timeout', decisionId };
     case 'failed':
       if (detail === 'blocked') return { outcome: 'ad_blocked', reason: detail, decisionId };
+      if (detail === noPageAd) return { outcome: 'no_fill', reason: detail, decisionId };
       return { outcome: 'error', reason: 'load_failed', detail, decisionId };
     default:
       return result;

@@ -6,6 +6,7 @@ import type { NoAd } from './no-ad.ts';
 import {
   loadMedia,
   loadProvidedDecision,
+  type AdRequestOptions,
   type ReadyAd,
   requestAd,
   type RequestAdDeps,
@@ -32,8 +33,8 @@ export interface Slot {
 }
 
 /** Returns a cache key for request options. Options that lead to the same request have the same key. */
-export const createKey = ({ customData, segments }: RequestOptions): string =>
-  JSON.stringify([customData, segments]);
+export const createKey = ({ customData, segments, withoutPageAds }: AdRequestOptions): string =>
+  JSON.stringify([customData, segments, withoutPageAds]);
 
 /** Returns the preloaded ad unless it has expired. */
 export const findUnexpired = ({ ready }: Slot): Slot['ready'] =>
@@ -65,7 +66,7 @@ const unrecordedOutcomes = new Set<string>(['offline', 'aborted']);
 interface SlotRequest {
   placement: string;
   slot: Slot;
-  options: RequestOptions;
+  options: AdRequestOptions;
   signal: AbortSignal;
   isCurrent(): boolean;
   /** A decision from the game's own server. */
@@ -103,7 +104,9 @@ export async function fillSlot(
   const key = createKey(options);
   // A decision from the game's server can't be requested again.
   const { player } = deps.profile();
-  if (isCurrent()) storeAd(slot, { ...result, key, player }, clock, decision ? Infinity : freshMs);
+  const isProvided = decision !== undefined;
+  if (isCurrent())
+    storeAd(slot, { ...result, key, player, isProvided }, clock, isProvided ? Infinity : freshMs);
   else result.creative.destroy();
   return undefined;
 }

@@ -88,7 +88,7 @@ export function connectPageAds(deps: PageAdsDeps): PageAds {
     name: string,
     loadSignal: AbortSignal,
   ): Promise<LoadedCreative> {
-    const adapter = ready.get(name);
+    const adapter = isResting(name, decision.placement) ? undefined : ready.get(name);
     let detail = adapter ? '' : 'not_ready';
     // An interstitial can't be asked for without showing it.
     if (adapter?.preload && decision.format === 'rewarded') {

@@ -243,13 +243,10 @@ export function connectPortal(
           return typeof late === 'function' ? late : undefined;
         },
         track: (adapter) => trackReward(adapter, placement, reward as Reward),
+        onShown: () => deps.onShown({ id: newId(), format: kind, placement }),
       },
       {
         ...request,
-        onStart() {
-          deps.onShown({ id: newId(), format: kind, placement });
-          request.onStart?.();
-        },
         onClose() {
           vacate();
           request.onClose?.();

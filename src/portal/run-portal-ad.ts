@@ -25,6 +25,8 @@ export interface PortalAdDeps {
    * what to add to the result.
    */
   track(adapter: PortalAdapter): () => Promise<Partial<ShowResult>>;
+  /** Called when the ad begins, also if nobody expects it anymore. */
+  onShown(): void;
   /** Called when the ad has ended, before anything else. If it was earned, the result says so later. */
   onEnd?(result: ShowResult): void;
 }
@@ -104,6 +106,7 @@ function performCall(
   function start(): void {
     if (isAnswered || hasStarted) return;
     hasStarted = true;
+    callGuarded(deps.onShown);
     if (hasEnded) return startLate();
     cancelTimer();
     cancelTimer = clock.after(endLimitMs, () => {
@@ -142,6 +145,8 @@ function performCall(
         detail: `Expected the adapter's show() to resolve with one of ${expected}; got ${toText(result).slice(0, 60)}.`,
       };
     }
+    // Not every portal says when an ad begins.
+    if (result === 'completed' || result === 'dismissed') start();
     if (result === 'completed') earnOnce();
     return {
       outcome: outcomes[result],

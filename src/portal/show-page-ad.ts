@@ -23,7 +23,8 @@ const withoutAd = /^(?:no_fill|frequency_capped|ad_blocked|blocked|not_ready|off
 
 /**
  * Lets an ad SDK in the page show its ad, and reports what can be known of it: that it began, how it ended, and that it
- * was watched. If the ad SDK has no ad after all, requests one more ad, and shows that. The game is held all the time.
+ * was watched. If the ad SDK has no ad after all, requests one more ad, and shows that, unless the game's own server has
+ * requested this one. The game is held all the time.
  */
 export async function showPageAd(
   deps: ShowPageAdDeps,
@@ -104,14 +105,16 @@ export async function showPageAd(
           const tracking = rewards.track(decision, player).catch(reportUncaught);
           return () => earn(tracking);
         },
+        onShown() {
+          void report('start');
+          deps.onShown(decisionId);
+        },
         onEnd: reportEnd,
       },
       {
         ...request,
         onStart() {
           hasStarted = true;
-          void report('start');
-          deps.onShown(decisionId);
           request.onStart?.();
         },
         onClose() {
@@ -126,6 +129,7 @@ export async function showPageAd(
       return { ...shown, decisionId };
     }
     deps.reportNoAd(decision, detail ?? outcome);
+    if (ad.isProvided) return { ...shown, decisionId };
     const next = await nextAd.obtain();
     return has(next, 'creative')
       ? nextAd.show({ ...request, onOpen: release, onClose: close }, next)
