@@ -7,6 +7,8 @@ import { warnOnce } from '../platform/warn.ts';
 const verbatimOptions = ['serviceUrl', 'userRef', 'userToken', 'customData', 'locale'] as const;
 /** Options whose values are written as JSON. */
 const jsonOptions = ['portalRewards', 'portalPlacements'] as const;
+/** The ad SDKs that `data-page-ads` may name. Others need an adapter, which only code can pass. */
+const pageAdNames = ['google_h5'] as const;
 /** Options that are true if the attribute is present and not `false` or `0`. */
 const flags = ['childDirected', 'debug', 'keepRunning', 'muted'] as const;
 
@@ -33,6 +35,7 @@ export function readAttributes(attributes: Partial<Record<string, string>>): Ads
         return value ? [[name, value]] : [];
       }),
     ),
+    ...(dataset['pageAds'] !== undefined && { pageAds: readPageAds(dataset['pageAds']) }),
     ...Object.fromEntries(present(verbatimOptions).map((name) => [name, dataset[name]])),
     ...(consent && { consent }),
     // Google’s attributes, which a page for children may have copied to this tag.
@@ -55,6 +58,20 @@ function readConsent(text: string | undefined): ConsentOptions | 'page' | undefi
     `the attribute \`data-consent\` must be \`page\`, \`granted\`, \`denied\` or \`unknown\`, so ads are restricted; got ${quote(text)}.`,
   );
   return undefined;
+}
+
+/** Names are separated by spaces or commas. Those that can't be used are left out. */
+function readPageAds(text: string): AdsOptions['pageAds'] {
+  const given = text.split(/[\s,]+/).filter(Boolean);
+  const names = pageAdNames.filter((name) => given.includes(name));
+  if (
+    given.length === 0 ||
+    given.some((name) => !(pageAdNames as readonly string[]).includes(name))
+  )
+    warnOnce(
+      `the attribute \`data-page-ads\` must list ad SDKs (${pageAdNames.join(', ')}), so anything else is left out; got ${quote(text)}. Pass your own adapters to createAds().`,
+    );
+  return names.length > 0 ? names : undefined;
 }
 
 function readJson(name: string, text: string): object | undefined {

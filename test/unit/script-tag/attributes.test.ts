@@ -32,6 +32,7 @@ const foreign = [
 const usable: Record<string, string[]> = {
   consent: ['granted', ' Granted ', 'page'],
   portalRewards: ['{}', '{"revive":{"type":"coins","amount":5}}'],
+  pageAds: ['google_h5', ' google_h5 , google_h5\n'],
   childDirected: ['false', ' OFF '],
   frequencyHint: ['60s', ' 7 ', '0s', '86400s', '86401s', '1.5s', `${'9'.repeat(400)}s`],
 };
@@ -62,6 +63,10 @@ const meanings: Record<string, (value: string) => { option: unknown; isUsable: b
     return { option: isUsable ? (JSON.parse(value) as unknown) : undefined, isUsable };
   },
   childDirected: (value) => ({ option: !/false|off/i.test(value), isUsable: true }),
+  pageAds: (value) => {
+    const isUsable = value.includes('google_h5');
+    return { option: isUsable ? ['google_h5'] : undefined, isUsable };
+  },
   locale: () => ({ option: expect.stringMatching(/^[a-z]{2,8}/i) as unknown, isUsable: true }),
   customData: (value) => {
     const isUsable = value.length <= 1_024 && value !== '\u202e\ud800';
@@ -101,6 +106,11 @@ test.each(['key', 'serviceUrl'])('without a valid data-%s there are no ads', asy
     await expect
       .soft(read({ [name]: value }), value)
       .rejects.toMatchObject({ name: 'OptionError' });
+});
+
+test('data-page-ads names ad SDKs, and leaves out the others with a warning', async () => {
+  const { options, warnings } = await read({ pageAds: 'poki, google_h5 constructor' });
+  expect([options.pageAds, warnings]).toEqual([['google_h5'], 1]);
 });
 
 test('data-ad-frequency-hint', async () => {
