@@ -7,7 +7,7 @@ import { custom, usePageAds } from './page-ads-set.ts';
 // Google's H5 ads, and an ad SDK of one's own, as sources of the service's decision on one's own page.
 
 const page = usePageAds();
-const { adapters, behavior, create, requests, start, told, types } = page;
+const { adapters, behavior, create, start, told, types } = page;
 const never = () => new Promise<never>(() => undefined);
 
 it('a page ad is shown, reported and rewarded like any other, and nothing is invented', async () => {
