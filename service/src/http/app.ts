@@ -25,7 +25,6 @@ import type { MediaStore } from '../media/media-store.ts';
 import type { ProbeThread } from '../media/probe-thread.ts';
 import type { Uploads } from '../media/uploads.ts';
 import type { Clock } from '../platform/time.ts';
-import type { WriteEvents } from '../resource/change-events.ts';
 import type { RequestHeaders } from '../resource/request-headers.ts';
 import type { ResourceManager } from '../resource/resource-manager.ts';
 import type { ResourceStore } from '../resource/resource-store.ts';
@@ -38,7 +37,7 @@ import type { Tracing } from '../trace/tracing.ts';
 import type { Users } from '../access/create-users.ts';
 import type { EventBodies } from '../webhook/event-writer.ts';
 import type { Redelivery } from '../webhook/redelivery.ts';
-import { createWalletService } from '../wallet/wallet-service.ts';
+import type { WalletService } from '../wallet/wallet-service.ts';
 import type { WebhookService } from '../webhook/webhook-service.ts';
 import { addAuthentication, addPreflight, createAdmitKey } from './authentication/authenticate.ts';
 import { type Country, createIdentifyToken } from './authentication/identify-player.ts';
@@ -100,6 +99,7 @@ interface AppDeps {
   ingestEvents: IngestEvents;
   recordDropped: RecordDropped;
   readReward: ReadReward;
+  wallets: WalletService;
   tokens: DecisionTokens;
   pseudonym: Pseudonymize;
   makeId: MakeId;
@@ -114,9 +114,6 @@ interface AppDeps {
   publicUrl(): string;
   eventBodies: EventBodies;
   redelivery: Redelivery;
-  writeEvents: WriteEvents;
-  /** Called after a commit if webhook deliveries were queued. */
-  onDeliveries(): void;
   resourceManager: ResourceManager;
   requestHeaders: RequestHeaders;
   keyManager: KeyManager;
@@ -236,19 +233,18 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const tokenSecret = await readServiceSecret(deps.database, deps.box, clock, 'player_token');
   const playerTokens = createPlayerTokens({ ...deps, tokenSecret });
   const identifyToken = createIdentifyToken(deps.userTokens, playerTokens);
-  const wallets = createWalletService(deps);
   const latestMistakes = createLatestMistakes(deps.database, clock);
-  addDecisionRoutes(app, { ...deps, identifyToken, latestMistakes, wallets });
+  addDecisionRoutes(app, { ...deps, identifyToken, latestMistakes });
   addEventRoutes(app, deps);
   addRewardRoutes(app, deps);
-  const walletDeps = { ...deps, identifyToken, playerTokens, wallets };
+  const walletDeps = { ...deps, identifyToken, playerTokens };
   addWalletRoutes(app, walletDeps);
   addTransferRoute(app, walletDeps);
   // Their writes use `runOperation`, which has its own connections: an emergency stop never waits for a list.
   const operatorDeps = { ...deps, database: forReads(deps.database) };
   addOperatorRoutes(app, operatorDeps);
-  addPlayerWalletRoutes(app, { ...operatorDeps, playerTokens, wallets });
-  await addPanel(app, sessions, { ...operatorDeps, cookie, wallets });
+  addPlayerWalletRoutes(app, { ...operatorDeps, playerTokens });
+  await addPanel(app, sessions, { ...operatorDeps, cookie });
   return app;
 }
 

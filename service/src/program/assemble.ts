@@ -46,6 +46,7 @@ import { createPasswords, type Passwords } from '../access/credentials.ts';
 import { createUsers, type Users } from '../access/create-users.ts';
 import { createEventBodies, createEventWriter } from '../webhook/event-writer.ts';
 import { startDeliveries } from '../webhook/start-deliveries.ts';
+import { createWalletService } from '../wallet/wallet-service.ts';
 
 /** A running service. */
 export interface Service {
@@ -193,6 +194,9 @@ async function wire(
       onTrackers: demand.wakeTrackers,
     }),
   );
+  const walletDeps = { ...deps, makeId, writeEvents, onDeliveries };
+  const wallets = createWalletService({ ...walletDeps, lanes: laneDeps('spends') });
+  const lanes = { decisions: decisions.lane, events: rewards.lane, spends: wallets.lane };
   const { retention } = config;
   const { recoveryStep } = deliveries;
   const background = started.add(
@@ -200,12 +204,10 @@ async function wire(
   );
   const killSwitchExpiry = started.add(
     startKillSwitchExpiry({
-      database,
+      ...deps,
       resources,
       resourceManager,
       listExpired: configuration.expiredKillSwitches,
-      clock,
-      log,
       async onChange(accountId) {
         await configuration.refresh(accountId);
         deliveries.wake();
@@ -214,15 +216,14 @@ async function wire(
   );
   // Set only if several processes can share the database. The embedded database allows only one process.
   const processId = config.databaseUrl === undefined ? undefined : randomUUID();
-  const rateLimitDeps = { database, box, clock, log, processId };
-  const rateLimits = started.add(await openRateLimits(config.rateLimits, rateLimitDeps));
+  const rateLimits = started.add(await openRateLimits(config.rateLimits, { ...deps, processId }));
   const ceiling = config.rateLimits?.keyCeiling;
   const users = createUsers({ ...changeDeps, database, box, passwords, singleSignOn });
   const keyUse = started.add(startKeyUsage(database, clock, log));
   addStateMetrics(metrics.registry, {
     database,
     configuration,
-    lanes: { decisions: decisions.lane, events: rewards.lane },
+    lanes,
     heldRequests: rewards.waiting,
     intake: demand.intake,
     clock,
@@ -239,6 +240,7 @@ async function wire(
     ingestEvents: rewards.ingestEvents,
     recordDropped: rewards.recordDropped,
     readReward: rewards.readReward,
+    wallets,
     tokens,
     pseudonym,
     receipts: rewards.receipts,
@@ -248,7 +250,6 @@ async function wire(
     box,
     eventBodies: bodies,
     redelivery: deliveries.redelivery,
-    onDeliveries,
     resourceManager,
     requestHeaders,
     keyManager: createKeyManager({ ...changeDeps, ceiling, incrementConfigVersion }),
@@ -290,8 +291,7 @@ async function wire(
     await Promise.all([app.close(), deliveries.stop()]);
     clearTimeout(closeTimer);
     await Promise.all([
-      decisions.lane.drain(),
-      rewards.lane.drain(),
+      ...Object.values(lanes).map((lane) => lane.drain()),
       keyUse.stop(),
       background.stop(),
       demand.stop(),

@@ -1,8 +1,9 @@
 import type { Queries, Scope } from '../store/database.ts';
 import type { MakeId } from '../platform/ids.ts';
 import { lockViewers } from '../store/lock-viewers.ts';
+import type { PlayerChange } from './draft-changes.ts';
 import { type Entry, maxBalance, maxGrantedS } from './wallet.ts';
-import { type PlayerChange, readHoldings, writeChanges } from './wallet-store.ts';
+import { readHoldings, writeChanges } from './wallet-store.ts';
 
 /** The players of a transfer, by their pseudonyms. */
 interface Transfer {

@@ -1,23 +1,16 @@
-import type { Spend, SpendRequest, Wallet, WalletEntry } from '@trueward/protocol/wire';
+import type { SpendRequest, Wallet, WalletEntry } from '@trueward/protocol/wire';
 import type { MakeId } from '../platform/ids.ts';
 import { formatInstant, type Clock } from '../platform/time.ts';
 import type { WriteEvents } from '../resource/change-events.ts';
 import type { Database, Queries, Scope } from '../store/database.ts';
+import type { Lane } from '../store/group-commit.ts';
+import type { LaneDeps } from '../store/lanes.ts';
 import { lockViewers } from '../store/lock-viewers.ts';
 import { draftWalletEvent } from './draft-events.ts';
+import { createSpendLanes, type SpendResult, type WalletOwner } from './spend-lanes.ts';
 import { transferWallet, type TransferResult } from './transfer.ts';
 import { type Entry, maxGrantedS, readVersion } from './wallet.ts';
-import { findSpend, readHoldings, writeChanges } from './wallet-store.ts';
-
-/** A player whose identity is proven. */
-export interface WalletOwner {
-  playerRef: string;
-  /** The player's pseudonym. */
-  viewer: string;
-}
-
-/** A spend, or why it was refused. */
-export type SpendResult = { spend: Spend } | { refusal: 'insufficient_balance'; balance: number };
+import { readHoldings, writeChanges } from './wallet-store.ts';
 
 /** Reads and changes wallets. */
 export interface WalletService {
@@ -50,12 +43,17 @@ interface Deps {
   clock: Clock;
   makeId: MakeId;
   writeEvents: WriteEvents;
+  lanes: LaneDeps;
   /** Called after a commit if webhook deliveries were queued. */
   onDeliveries(): void;
 }
 
-export function createWalletService(deps: Deps): WalletService {
+export function createWalletService(deps: Deps): WalletService & {
+  /** The lane of spends. */
+  lane: Pick<Lane<never, unknown>, 'waiting' | 'drain'>;
+} {
   const { database, clock, makeId, writeEvents } = deps;
+  const spends = createSpendLanes(deps);
   /** Writes the event of an entry. Resolves to whether there are deliveries. */
   const announce = (
     queries: Queries,
@@ -96,6 +94,7 @@ export function createWalletService(deps: Deps): WalletService {
     };
   };
   return {
+    lane: spends,
     read,
     async hasActive(scope, viewer, types) {
       const nowMs = clock.nowMs();
@@ -133,24 +132,7 @@ export function createWalletService(deps: Deps): WalletService {
         at: formatInstant(nowMs),
       };
     },
-    spend: (scope, owner, { id, type, amount, reason }) =>
-      change<SpendResult>(async (queries) => {
-        const { viewer } = owner;
-        const nowMs = clock.nowMs();
-        // The statements are pipelined: the wallet is read after the player has been locked.
-        const [, known, rows] = await Promise.all([
-          lockViewers(queries, scope, [viewer], nowMs),
-          findSpend(queries, scope, viewer, id),
-          readHoldings(queries, scope, [viewer]),
-        ]);
-        if (known) return [{ spend: describeSpend(known) }, false];
-        const spend = { viewer, id, kind: 'spend', type, delta: -amount, reason } as const;
-        const [entry] = await writeChanges(queries, scope, rows, [spend], nowMs);
-        if (entry)
-          return [{ spend: describeSpend(entry) }, await announce(queries, scope, owner, entry)];
-        const balance = rows.find((row) => row.type === type)?.balance ?? 0;
-        return [{ refusal: 'insufficient_balance', balance }, false];
-      }),
+    spend: (scope, owner, request) => spends.push({ scope, owner, request }),
     async transfer(scope, from, to) {
       const result = await change<TransferResult>(async (queries) => {
         const viewers = { from: from.viewer, to: to.viewer };
@@ -165,11 +147,3 @@ export function createWalletService(deps: Deps): WalletService {
     },
   };
 }
-
-const describeSpend = ({ id, type, delta, balance, version }: Entry): Spend => ({
-  id,
-  type,
-  amount: -delta,
-  balance,
-  version,
-});

@@ -1,12 +1,13 @@
 import { formatInstant } from '../platform/time.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import { type Column, buildArrays, forAccount, unnest } from '../store/unnest.ts';
-import { applyChange, type Entry, type Holding, type WalletChange } from './wallet.ts';
-
-/** What a player has of one type. */
-export interface HoldingRow extends Holding {
-  viewer: string;
-}
+import {
+  type ChangeDraft,
+  draftChanges,
+  type HoldingRow,
+  type PlayerChange,
+} from './draft-changes.ts';
+import type { Entry } from './wallet.ts';
 
 /** Reads what these players have. Lock the players first to change it. */
 export const readHoldings = (
@@ -14,31 +15,24 @@ export const readHoldings = (
   { accountId, environment }: Scope,
   viewers: readonly string[],
 ): Promise<HoldingRow[]> =>
-  queries.query<HoldingRow>(
+  queries.execute<HoldingRow>(
     `SELECT viewer, type, balance, round(date_part('epoch', active_until) * 1000) AS "activeUntilMs", version
       FROM wallet_balances WHERE account_id = $1 AND environment = $2 AND viewer = ANY($3::text[])`,
     [accountId, environment, viewers],
   );
 
-/** Reads what a player has spent with this id. No other entry has an id that a spender could choose. */
-export async function findSpend(
+/** Reads which of these ids the players have spent with. No other entry has an id that a spender could choose. */
+export const findSpends = (
   queries: Queries,
   { accountId, environment }: Scope,
-  viewer: string,
-  id: string,
-): Promise<Entry | undefined> {
-  const [row] = await queries.execute<Entry>(
-    `SELECT id, kind, type, delta, reason, balance, version FROM wallet_entries
-      WHERE account_id = $1 AND environment = $2 AND viewer = $3 AND id = $4`,
-    [accountId, environment, viewer, id],
+  spends: readonly { viewer: string; id: string }[],
+): Promise<(Entry & { viewer: string })[]> =>
+  queries.execute<Entry & { viewer: string }>(
+    `SELECT viewer, id, kind, type, delta, reason, balance, version FROM wallet_entries
+      WHERE account_id = $1 AND environment = $2
+        AND (viewer, id) IN (SELECT unnest($3::text[]), unnest($4::text[]))`,
+    [accountId, environment, spends.map(({ viewer }) => viewer), spends.map(({ id }) => id)],
   );
-  return row;
-}
-
-/** A change to a player's wallet. */
-export interface PlayerChange extends WalletChange {
-  viewer: string;
-}
 
 /**
  * Applies changes to the wallets of locked players. Returns one result per change, undefined for one that is refused
@@ -53,28 +47,25 @@ export async function writeChanges(
   changes: readonly PlayerChange[],
   nowMs: number,
 ): Promise<(Entry | undefined)[]> {
-  const wallets = new Map<string, Map<string, Holding>>();
-  for (const { viewer, ...holding } of rows) {
-    const wallet = wallets.get(viewer) ?? new Map<string, Holding>();
-    wallets.set(viewer, wallet.set(holding.type, holding));
-  }
-  const changed = new Map<string, HoldingRow>();
-  const entries: (Entry & { viewer: string })[] = [];
-  const results = changes.map(({ viewer, ...change }) => {
-    const wallet = wallets.get(viewer) ?? new Map<string, Holding>();
-    const applied = applyChange([...wallet.values()], change, nowMs);
-    if (!applied) return undefined;
-    wallets.set(viewer, wallet.set(change.type, applied.holding));
-    changed.set(JSON.stringify([viewer, change.type]), { viewer, ...applied.holding });
-    entries.push({ viewer, ...applied.entry });
-    return applied.entry;
-  });
+  const draft = draftChanges(rows, nowMs);
+  const results = changes.map(draft.apply);
+  await storeDraft(queries, scope, draft, nowMs);
+  return results;
+}
+
+/** Stores changes to the wallets of locked players. */
+export async function storeDraft(
+  queries: Queries,
+  scope: Scope,
+  draft: ChangeDraft,
+  nowMs: number,
+): Promise<void> {
+  const entries = draft.entries();
   if (entries.length > 0)
     await Promise.all([
-      storeHoldings(queries, scope, [...changed.values()]),
+      storeHoldings(queries, scope, draft.holdings()),
       storeEntries(queries, scope, entries, nowMs),
     ]);
-  return results;
 }
 
 const holdingColumns: Column<HoldingRow>[] = [

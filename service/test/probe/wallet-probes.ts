@@ -6,6 +6,7 @@ import { systemClock } from '../../src/platform/time.ts';
 import type { Database, Scope } from '../../src/store/database.ts';
 import { lockViewers } from '../../src/store/lock-viewers.ts';
 import { findSumDifferences } from '../../src/wallet/check-sums.ts';
+import { noTracing } from '../../src/trace/tracing.ts';
 import { creditRewards } from '../../src/wallet/credit-rewards.ts';
 import {
   listGrantBudgets,
@@ -30,6 +31,12 @@ export const createWalletProbes = (
       clock: systemClock,
       makeId,
       writeEvents,
+      lanes: {
+        name: 'spends',
+        openLane: noTracing.lane('spends'),
+        gate: { run: (_owner, work) => work() },
+        log: { warn: () => undefined },
+      },
       onDeliveries: () => undefined,
     });
   const owner = { playerRef: 'ply_probe', viewer: 'wallet probe' };

@@ -13,7 +13,7 @@ import type { Database } from '../../src/store/database.ts';
 import { listGrantBudgets } from '../../src/wallet/grant-budgets.ts';
 import { listEntries } from '../../src/wallet/list-entries.ts';
 import { readWalletReport } from '../../src/wallet/wallet-report.ts';
-import { findSpend, readHoldings } from '../../src/wallet/wallet-store.ts';
+import { findSpends, readHoldings } from '../../src/wallet/wallet-store.ts';
 import { accountId, ids, scope } from '../twin-accounts.ts';
 import {
   clock,
@@ -131,12 +131,12 @@ export const playerReads: ReadCases = {
   },
   'a spend': {
     prepare: [...samePlayer('wallet_entries'), `UPDATE wallet_entries SET id = 'spend'`],
-    read: (own) => findSpend(own, scope, 'player', 'spend'),
+    read: (own) => findSpends(own, scope, [{ viewer: 'player', id: 'spend' }]),
     of: { wallet_entries: ofPlayer },
   },
   'another spend': {
     prepare: [`UPDATE wallet_entries SET viewer = 'player', id = right(id, 1)`],
-    read: (own) => findSpend(own, scope, 'player', '1'),
+    read: (own) => findSpends(own, scope, [{ viewer: 'player', id: '1' }]),
     of: { wallet_entries: `id = '1'` },
   },
   'entries of a wallet': {

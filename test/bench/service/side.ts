@@ -11,6 +11,8 @@ import { type Meter, openMeter } from './meter.ts';
 export interface Side {
   name: 'this build' | 'older build' | 'embedded';
   service: RunningService;
+  /** Undefined for the embedded database. */
+  databaseUrl: string | undefined;
   meter: Meter;
   live: Client;
   sandbox: Client;
@@ -35,6 +37,7 @@ export async function startSide(connections: number, build?: BuildUnderTest): Pr
   return {
     name: build?.name ?? 'embedded',
     service,
+    databaseUrl: postgres?.url,
     meter,
     live,
     sandbox,

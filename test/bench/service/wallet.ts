@@ -1,10 +1,12 @@
 /**
  * `npm run bench:wallet` measures what a wallet costs, in turns on one service with PostgreSQL: whole ads whose reward a
- * server credits and ads whose reward the service credits, and spends and reads of a reward's status.
+ * server credits and ads whose reward the service credits, spends and reads of a reward's status, and spends and the
+ * cheapest durable write there is: an update of one row, without the service.
  */
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import type { Guest, Placement } from '../../../protocol/wire.ts';
+import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { openPool } from '../../../service/test/load.ts';
 import { median } from '../outbox/statistics.ts';
 import { type Ad, forEach, waitUntilWatched } from './ads.ts';
@@ -15,10 +17,12 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '7' },
     ads: { type: 'string', default: '500' },
     spends: { type: 'string', default: '2000' },
+    // With 1, no two spends share a transaction.
+    connections: { type: 'string', default: '16' },
   },
 });
 const [rounds, adCount, spendCount] = [values.rounds, values.ads, values.spends].map(Number);
-const connections = 16;
+const connections = Number(values.connections);
 
 const side = await startSide(connections, { name: 'this build' });
 const { url, keys } = side.service;
@@ -101,6 +105,16 @@ const readStatus = (): Promise<Measured> =>
       }),
     ),
   );
+const database = openPostgres(side.databaseUrl ?? '', console.error);
+const players = await database.query<{ viewer: string }>('SELECT viewer FROM wallet_balances');
+const updateRow = (): Promise<Measured> =>
+  measure(spendCount ?? 0, () =>
+    forEach(indexes(spendCount ?? 0), connections, (index) =>
+      database.execute('UPDATE wallet_balances SET active_until = NULL WHERE viewer = $1', [
+        players[index % players.length]?.viewer,
+      ]),
+    ),
+  );
 
 /** Measures two kinds of work in turns, and prints the medians and their ratio. */
 async function compare(
@@ -143,5 +157,10 @@ await compare([
   ['a read of a reward’s status', nothing, readStatus],
   ['a spend', nothing, spend],
 ]);
+await compare([
+  ['an update of one row', nothing, updateRow],
+  ['a spend', nothing, spend],
+]);
+await database.close();
 await pool.close();
 await side.stop();
