@@ -79,7 +79,7 @@ export default defineConfig({
     provide: { full, recordCalls: { folder: recordFolder ?? '', root } },
     setupFiles: ['test/measure-cpu.ts'],
     // By default, Vitest reserves one core for itself, which is half of a two-core machine. Tests often wait.
-    maxWorkers: 3,
+    maxWorkers: Number(process.env['TRUEWARD_TEST_WORKERS'] ?? 3),
     // Without this option, V8 optimizes the embedded database's WebAssembly, which costs more CPU time than a test saves.
     execArgv: ['--liftoff-only'],
     // Generous, so that tests on a busy machine are slow but don't fail.

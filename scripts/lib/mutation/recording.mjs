@@ -55,7 +55,7 @@ async function readOrRecord(folder, filters) {
       'Recording once which functions each test calls. This takes as long as these tests.',
     );
     const options = projects.flatMap((name) => ['--project', name]);
-    // A test that fails here says nothing about a mutant until it has passed without one; see `createBaseline`.
+    // A test that fails here can't judge a mutant; see `testMutants`.
     await run([...tool('vitest'), 'run', ...options, ...filters], {
       env: { TRUEWARD_RECORD_CALLS: folder },
       show: true,

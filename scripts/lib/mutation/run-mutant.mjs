@@ -21,7 +21,7 @@ const invalidMutant =
  * Starts the process that runs the tests, when it is first needed and again after a mutant has made it hang. It is the
  * leader of a process group, which contains everything that the tests start.
  *
- * @param {AbortSignal} signal ends it
+ * @param {AbortSignal} signal ends it; runs then reject
  */
 export function createTestServer(signal) {
   /** @type {Promise<import('node:child_process').ChildProcess> | undefined} */
@@ -36,7 +36,8 @@ export function createTestServer(signal) {
       cwd: root,
       detached: true,
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      env: { ...process.env, TMPDIR: folder },
+      // With one worker, the core is loaded only once per run, and nothing runs after the first failure.
+      env: { ...process.env, TMPDIR: folder, TRUEWARD_TEST_WORKERS: '1' },
     });
     end = () => {
       starting = undefined;
@@ -60,9 +61,11 @@ export function createTestServer(signal) {
      * @returns {Promise<Result>}
      */
     async run(tests, { limitMs, mutant }) {
+      signal.throwIfAborted();
       const child = await (starting ??= start());
       child.send({ tests, mutant });
       const response = await waitForMessage(child, limitMs);
+      signal.throwIfAborted();
       if (response === undefined) end();
       return response === undefined
         ? { failed: [...tests], errors: '', isTimedOut: true }

@@ -9,13 +9,13 @@ const commonWords = new Set(
 );
 
 /** How many test files may judge a mutant, and how long they may take. Functions that every ad needs are called by more. */
-const maxTests = 30;
-const maxTotalMs = 60_000;
+const maxTests = 12;
+const maxTotalMs = 30_000;
 
 /**
- * Returns the tests that call the mutated function, in the order in which they should run: first those that share a word
- * with its file's name, then the others; among them first those that are fast and call few functions, because a test
- * that calls few is likely to be about these.
+ * Returns the tests that call the mutated function, in the order in which they should run: first those that are fast and
+ * call few functions, because a test that calls few is likely to be about these; above all if its name shares a word
+ * with the file's name.
  *
  * @param {import('./mutate-code.mjs').Mutant} mutant
  * @param {readonly import('./recording.mjs').Recorded[]} recording
@@ -25,13 +25,12 @@ export function selectTests({ file, start }, recording) {
   const words = splitWords(basename(file, '.ts'));
   const isNamed = (/** @type {string} */ test) =>
     splitWords(basename(test, '.test.ts')).some((word) => words.includes(word));
-  const cost = (/** @type {import('./recording.mjs').Recorded} */ { ms, calls }) =>
-    ms * calls.length;
-  const ranked = recording
-    .filter(({ calls }) => names.some((name) => calls.includes(name)))
-    .toSorted((a, b) => Number(isNamed(b.test)) - Number(isNamed(a.test)) || cost(a) - cost(b));
+  const cost = (/** @type {import('./recording.mjs').Recorded} */ { test, ms, calls }) =>
+    (ms + 1_000) * calls.length * (isNamed(test) ? 0.25 : 1);
   let totalMs = 0;
-  return ranked
+  return recording
+    .filter(({ calls }) => names.some((name) => calls.includes(name)))
+    .toSorted((a, b) => cost(a) - cost(b))
     .filter(({ ms }) => {
       if (totalMs > 0 && totalMs + ms > maxTotalMs) return false;
       totalMs += ms;

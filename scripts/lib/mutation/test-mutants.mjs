@@ -20,8 +20,8 @@ const limitFor = (tests) =>
   );
 
 /**
- * Tests mutants one after another, and prints each result and a summary per file. Returns the exit code: 2 if tests that
- * fail without a mutant leave some unjudged.
+ * Tests mutants one after another, and prints each result and a summary per file. Returns the exit code: 2 if the
+ * run was interrupted, or the machine was too slow to judge some.
  *
  * @param {readonly Mutant[]} mutants
  * @param {readonly Recorded[]} recording the tests
@@ -32,13 +32,22 @@ export async function testMutants(mutants, recording, { minimum, describe }) {
   const stop = () => stopped.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
   const server = createTestServer(stopped.signal);
-  const passes = createBaseline(server, recording);
+  const passing = recording.filter(({ passed }) => passed);
+  const failing = recording.filter(({ passed }) => !passed).map(({ test }) => test);
+  if (failing.length > 0)
+    console.error(
+      `These tests fail without a mutant, so they can't judge one: ${failing.join(' ')}`,
+    );
   /** @type {Result[]} */
   const results = [];
   for (const [index, mutant] of mutants.entries()) {
     const startedAt = performance.now();
-    const outcome = await testMutant(mutant, selectTests(mutant, recording), server, passes);
-    if (stopped.signal.aborted) break;
+    const outcome = await testMutant(mutant, selectTests(mutant, passing), server).catch(
+      (error) => {
+        if (!stopped.signal.aborted) throw error;
+      },
+    );
+    if (outcome === undefined) break;
     results.push({ mutant, outcome });
     console.log(
       `${index + 1}/${mutants.length}  ${outcome.padEnd(8)}  ${describe(mutant)}  (${formatDuration(performance.now() - startedAt)})`,
@@ -56,55 +65,23 @@ export async function testMutants(mutants, recording, { minimum, describe }) {
  * @param {Mutant} mutant
  * @param {readonly Recorded[]} selected
  * @param {ReturnType<typeof createTestServer>} server
- * @param {ReturnType<typeof createBaseline>} passes
- * @returns {Promise<Result['outcome']>} `unjudged` if the tests also fail without the mutant
+ * @returns {Promise<Result['outcome']>} `unjudged` if the tests take too long without the mutant too
  */
-async function testMutant(mutant, selected, server, passes) {
+async function testMutant(mutant, selected, server) {
   /** @type {Result['outcome']} */
   let outcome = 'untested';
   for (const tests of [selected.slice(0, 2), selected.slice(2, 10), selected.slice(10)]) {
     if (tests.length === 0) continue;
-    const result = await server.run(
-      tests.map(({ test }) => test),
-      { limitMs: limitFor(tests), mutant },
-    );
+    const names = tests.map(({ test }) => test);
+    const limitMs = limitFor(tests);
+    const result = await server.run(names, { limitMs, mutant });
     outcome = judge(result);
     if (outcome === 'survived') continue;
-    if (outcome === 'skipped') return outcome;
-    const failed = tests.filter(({ test }) => result.failed.includes(test));
-    return (await passes(failed.length > 0 ? failed : tests, result)) ? outcome : 'unjudged';
+    if (!result.isTimedOut) return outcome;
+    const baseline = await server.run(names, { limitMs });
+    return judge(baseline) === 'survived' ? outcome : 'unjudged';
   }
   return outcome;
-}
-
-/**
- * Creates a function that returns whether tests pass without a mutant. A failure only counts as noticing a mutant if the
- * same test file has passed without one: while it was recorded, or now. A time limit only counts if the tests keep it now.
- *
- * @param {ReturnType<typeof createTestServer>} server
- * @param {readonly Recorded[]} recording
- */
-function createBaseline(server, recording) {
-  const passed = new Set(recording.filter((recorded) => recorded.passed).map(({ test }) => test));
-  return async (
-    /** @type {readonly Recorded[]} */ tests,
-    /** @type {import('./run-mutant.mjs').Result} */ { isTimedOut },
-  ) => {
-    const unknown = tests.filter(({ test }) => isTimedOut || !passed.has(test));
-    if (unknown.length === 0) return true;
-    const names = unknown.map(({ test }) => test);
-    const limitMs = limitFor(unknown);
-    const result = await server.run(names, { limitMs });
-    if (judge(result) === 'survived') {
-      for (const name of names) passed.add(name);
-      return true;
-    }
-    console.error(
-      `${result.errors}\nThese tests fail or take longer than ${formatDuration(limitMs)} without a mutant, so ` +
-        `they can't judge one: ${names.join(' ')}`,
-    );
-    return false;
-  };
 }
 
 /**

@@ -1,0 +1,272 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createMac } from '../../src/access/secret-box.ts';
+import { createPlayerTokens } from '../../src/access/player-tokens.ts';
+import { createSessions, hashToken } from '../../src/access/sessions.ts';
+import { listAccounts, sweepRequests } from '../../src/demand/tracker/request-store.ts';
+import { claimChore } from '../../src/history/claim-chore.ts';
+import { readReport } from '../../src/history/report.ts';
+import { findCause } from '../../src/inspect/explain-decision.ts';
+import { listDecisions } from '../../src/inspect/list-decisions.ts';
+import { createIds, firstIdAt } from '../../src/platform/ids.ts';
+import { readAdViews, readRewardedAds } from '../../src/reward/event-store.ts';
+import { expireRewards } from '../../src/reward/expire-rewards.ts';
+import { listAuditEntries } from '../../src/store/audit-log.ts';
+import type { Database } from '../../src/store/database.ts';
+import { dropWeek, selectWeek, weekMs } from '../../src/store/partitions.ts';
+import { readWalletReport } from '../../src/wallet/wallet-report.ts';
+import { createManualClock } from '../manual-clock.ts';
+import { accountId, ids, name, openTwinDatabase, scope } from '../twin-accounts.ts';
+
+/*
+ * Each comparison of a stored time with another one: the last time that counts, and the next one, which doesn't. All
+ * times of the rows are `atMs` unless a test changes them. See twin-accounts.ts.
+ */
+
+const atMs = Date.parse('2099-06-01T00:00:00Z');
+const hourMs = 3_600_000;
+const clock = createManualClock(atMs);
+const makeId = createIds(clock, (size) => new Uint8Array(size));
+const [decisionId = ''] = ids('decision', 1);
+const page = { limit: 10 };
+
+/** SQL for a time. */
+const time = (ms: number): string => `'${new Date(ms).toISOString()}'::timestamptz`;
+const isFound = (result: unknown): boolean =>
+  Array.isArray(result) ? result.length > 0 : result !== undefined;
+
+const mondayMs = Date.parse('2099-06-01T00:00:00Z') - 7 * weekMs;
+const oneDecisionAt = (ms: number): string =>
+  `UPDATE decisions SET id = '${firstIdAt('decision', ms)}' WHERE id = '${decisionId}' AND account_id = '${accountId}'`;
+const week = { table: 'decisions', fromMs: mondayMs, isPartition: false } as const;
+const hasWeek = async (own: Database): Promise<boolean> =>
+  isFound(await own.query(selectWeek(week as never)));
+const losesWeek = async (own: Database): Promise<boolean> => {
+  const count = () => own.query('SELECT FROM decisions');
+  const before = await count();
+  await dropWeek(own, week as never);
+  return (await count()).length < before.length;
+};
+
+const report = async (own: Database, fromMs: number, toMs: number): Promise<boolean> => {
+  const query = { fromMs, toMs, interval: 'hour', groupBy: [], timeZone: 'UTC' } as const;
+  return isFound((await readReport(own, scope, query)).data);
+};
+const counted = `UPDATE rollups SET metric = 'filled'`;
+const wallets = (own: Database, fromMs: number, toMs: number) =>
+  readWalletReport(own, scope, { fromMs, toMs, timeZone: 'UTC' }, atMs);
+
+const listed = async (own: Database, search: { fromMs?: number; toMs?: number }) =>
+  isFound((await listDecisions(own, scope, { ...page, search })).data);
+const lowestId = [`DELETE FROM decisions WHERE id <> '${decisionId}'`, oneDecisionAt(atMs)];
+
+const token = `${accountId}.session`;
+const inSession = (columns: string): string[] => [
+  `UPDATE sessions SET expires_at = ${time(atMs + hourMs)}`,
+  `UPDATE sessions SET hash = '${hashToken(token)}', ${columns} WHERE hash = '${name}'`,
+];
+const findSession = async (own: Database): Promise<boolean> =>
+  isFound(await createSessions(own, clock).find(token, { touch: false }));
+
+const players = (own: Database) =>
+  createPlayerTokens({
+    database: own,
+    clock,
+    makeId,
+    tokenSecret: 'secret',
+    pseudonym: () => 'player',
+  });
+const guestText = 'ply.e30.guest';
+const guestToken = `${guestText}.${createMac('secret')(`${accountId} sandbox ${guestText}`)}`;
+
+interface Edge {
+  /** SQL that puts the row at the edge, or `excess` milliseconds beyond it. */
+  prepare?(excess: number): string[];
+  /** Whether the row counts. */
+  counts(own: Database, excess: number): Promise<boolean>;
+}
+
+const edges: Record<string, Edge> = {
+  'the first id of a week': {
+    prepare: (excess) => [oneDecisionAt(mondayMs - excess)],
+    counts: hasWeek,
+  },
+  'the last ids of a week': {
+    prepare: (excess) => [oneDecisionAt(mondayMs + weekMs - 1 + excess)],
+    counts: hasWeek,
+  },
+  'the first id of a week that is dropped': {
+    prepare: (excess) => [oneDecisionAt(mondayMs - excess)],
+    counts: losesWeek,
+  },
+  'the last ids of a week that is dropped': {
+    prepare: (excess) => [oneDecisionAt(mondayMs + weekMs - 1 + excess)],
+    counts: losesWeek,
+  },
+  'the first hour of a report': {
+    prepare: () => [counted],
+    counts: (own, excess) => report(own, atMs + excess * hourMs, atMs + 2 * hourMs),
+  },
+  'the last hour of a report': {
+    prepare: () => [counted],
+    counts: (own, excess) => report(own, atMs - hourMs, atMs + (1 - excess) * hourMs),
+  },
+  'the first change of wallets in a report': {
+    counts: async (own, excess) => isFound((await wallets(own, atMs + excess, atMs + hourMs)).data),
+  },
+  'the last change of wallets in a report': {
+    counts: async (own, excess) =>
+      isFound((await wallets(own, atMs - hourMs, atMs + 1 - excess)).data),
+  },
+  'a timed balance in a report': {
+    prepare: (excess) => [
+      `UPDATE wallet_balances SET balance = 0, active_until = ${time(atMs + 1 - excess)}`,
+    ],
+    counts: async (own) => isFound((await wallets(own, atMs, atMs + hourMs)).holdings),
+  },
+  'players of a timed balance in a report': {
+    prepare: (excess) => [
+      `UPDATE wallet_balances SET balance = 1, active_until = ${time(atMs + 1 - excess)}`,
+    ],
+    counts: async (own) =>
+      ((await wallets(own, atMs, atMs + hourMs)).holdings[0]?.active_players ?? 0) > 0,
+  },
+  'the smallest balance in a report': {
+    prepare: (excess) => [`UPDATE wallet_balances SET balance = ${1 - excess}`],
+    counts: async (own) => isFound((await wallets(own, atMs, atMs + hourMs)).holdings),
+  },
+  'players of the smallest balance in a report': {
+    prepare: (excess) => [
+      `UPDATE wallet_balances SET balance = ${1 - excess}, active_until = ${time(atMs + 1)}`,
+    ],
+    counts: async (own) =>
+      ((await wallets(own, atMs, atMs + hourMs)).holdings[0]?.players ?? 0) > 0,
+  },
+  'the first decision of a list': {
+    prepare: () => lowestId,
+    counts: (own, excess) => listed(own, { fromMs: atMs + excess }),
+  },
+  'the last decision of a list': {
+    prepare: () => lowestId,
+    counts: (own, excess) => listed(own, { toMs: atMs + 1 - excess }),
+  },
+  'the first audit record of a period': {
+    counts: async (own, excess) =>
+      isFound(await listAuditEntries(own, scope, { ...page, fromMs: atMs + excess })),
+  },
+  'the last audit record of a period': {
+    counts: async (own, excess) =>
+      isFound(await listAuditEntries(own, scope, { ...page, toMs: atMs + 1 - excess })),
+  },
+  'a reward that expires': {
+    prepare: () => [`UPDATE decisions SET reward_state = 'pending'`],
+    counts: async (own, excess) =>
+      isFound(await expireRewards(own, { ...clock, nowMs: () => atMs + 1 - excess })),
+  },
+  'a rewarded view': {
+    prepare: (excess) => [
+      `UPDATE decisions SET viewer = 'player', watch_to = ${time(atMs + 1 - excess)}`,
+    ],
+    counts: async (own) => isFound(await readAdViews(own, scope, ['player'], atMs)),
+  },
+  'the first rewarded ad of a period': {
+    prepare: (excess) => [
+      `UPDATE decisions SET viewer = 'player', reward_state = 'earned', served_at = ${time(atMs + 1 - excess)}`,
+    ],
+    counts: async (own) =>
+      isFound(await readRewardedAds(own, scope, ['player'], [atMs, atMs + hourMs])),
+  },
+  'the last rewarded ad of a period': {
+    prepare: () => [
+      `UPDATE decisions SET viewer = 'player', reward_state = 'earned', served_at = ${time(atMs)}`,
+    ],
+    counts: async (own, excess) =>
+      isFound(await readRewardedAds(own, scope, ['player'], [atMs - hourMs, atMs + 1 - excess])),
+  },
+  'a session that has not expired': {
+    prepare: (excess) => inSession(`expires_at = ${time(atMs + 1 - excess)}`),
+    counts: findSession,
+  },
+  'a session that was used': {
+    prepare: (excess) => inSession(`seen_at = ${time(atMs - 2 * hourMs + 1 - excess)}`),
+    counts: findSession,
+  },
+  'a code for another device': {
+    prepare: (excess) => [
+      `UPDATE link_codes SET hash = '${hashToken(`${accountId} sandbox C0DE2345`)}',
+        expires_at = ${time(atMs + 1 - excess)} WHERE viewer = '${name}' AND account_id = '${accountId}'`,
+    ],
+    counts: async (own) => isFound(await players(own).link(scope, 'C0DE2345')),
+  },
+  'a guest’s visit that is not recorded, because another process has recorded a later one': {
+    prepare: () => [
+      `UPDATE player_tokens SET hash = '${hashToken(guestToken)}', used_at = ${time(atMs - 30 * 24 * hourMs)}
+        WHERE viewer = '${name}' AND account_id = '${accountId}'`,
+    ],
+    counts: async (own, excess) => {
+      const later = `UPDATE player_tokens SET used_at = ${time(atMs - 1 + excess * 2)} WHERE hash = '${hashToken(guestToken)}'`;
+      let reads = 0;
+      const racing = {
+        ...own,
+        async query<Row extends object>(statement: string, params?: readonly unknown[]) {
+          const rows = await own.query<Row>(statement, params as never);
+          if ((reads += 1) === 1) await own.query(later);
+          return rows;
+        },
+      } as Database;
+      await players(racing).find(scope, guestToken);
+      const recorded = `SELECT FROM player_tokens WHERE hash = '${hashToken(guestToken)}' AND used_at = ${time(atMs)}`;
+      return isFound(await own.query(recorded));
+    },
+  },
+  'a kill switch that blocked a decision': {
+    prepare: (excess) => [
+      `UPDATE audit_entries SET action = 'kill_switch.created', id = '${firstIdAt('auditEntry', atMs - hourMs)}',
+        after = jsonb_build_object('scope', 'placement', 'target_id', 'revive', 'state', 'on',
+          'expires_at', ${time(atMs + 1 - excess)}) WHERE target_id = '${name}' AND account_id = '${accountId}'`,
+    ],
+    counts: async (own) => {
+      const decision = { reason: 'killed', placement: 'revive', issued_at: new Date(atMs) };
+      return isFound(await findCause(own, scope, decision as never, undefined));
+    },
+  },
+  'a chore that is due': {
+    prepare: (excess) => [
+      `INSERT INTO chores VALUES ('service', 'chore', ${time(atMs - hourMs + excess)})`,
+    ],
+    counts: (own) => claimChore(own, 'chore', hourMs, atMs),
+  },
+  'an account with a tracker request that is due': {
+    prepare: (excess) => [
+      `UPDATE tracker_requests SET state = 'pending', next_at = ${time(atMs + excess)}`,
+    ],
+    counts: async (own) =>
+      (await listAccounts(own, firstIdAt('decision', 0), atMs)).includes(accountId),
+  },
+  'a tracker request that is too late': {
+    prepare: (excess) => [
+      `UPDATE tracker_requests SET state = 'pending', lease_until = NULL, late_at = ${time(atMs + excess)}`,
+    ],
+    counts: async (own) => (await sweepRequests(own, firstIdAt('decision', 0), atMs)).late > 0,
+  },
+};
+
+let database: Database;
+beforeAll(async () => {
+  database = await openTwinDatabase();
+});
+afterAll(() => database.close());
+
+test.each(Object.entries(edges))('holds exactly: %s', async (_, { prepare, counts }) => {
+  const undo = new Error('undo');
+  const results: boolean[] = [];
+  for (const excess of [0, 1]) {
+    const transaction = database.transaction(async (queries) => {
+      const own: Database = { ...database, ...queries, transaction: (work) => work(queries) };
+      for (const statement of prepare?.(excess) ?? []) await queries.query(statement);
+      results.push(await counts(own, excess));
+      throw undo;
+    });
+    await expect(transaction).rejects.toBe(undo);
+  }
+  expect(results).toEqual([true, false]);
+});
