@@ -53,7 +53,12 @@ export function mutateFile(file, source) {
       original: source.slice(edit.start, edit.end),
       ...edit,
     }))
-    .filter((mutant) => parseSync(file, applyMutant(source, mutant)).errors.length === 0)
+    .filter(
+      // Only another operator can need parentheses.
+      (mutant) =>
+        !(mutant.original in logicalOperators) ||
+        parseSync(file, applyMutant(source, mutant)).errors.length === 0,
+    )
     .toSorted((a, b) => a.start - b.start);
 }
 
@@ -75,9 +80,21 @@ function visit(node, source, edits) {
   edits.push(...mutateNode(node, source));
   for (const value of Object.values(node)) {
     for (const child of Array.isArray(value) ? value : [value])
-      if (typeof child?.type === 'string') visit(child, source, edits);
+      if (typeof child?.type === 'string' && !isFactor(child, node)) visit(child, source, edits);
   }
 }
+
+/**
+ * Whether a node is a number by which something is multiplied or divided, such as 1,000 to convert seconds. The
+ * operator's fault stands for it: nobody is off by one here.
+ *
+ * @param {Node} node
+ * @param {Node} parent
+ */
+const isFactor = (node, parent) =>
+  node.type === 'Literal' &&
+  parent.type === 'BinaryExpression' &&
+  /^[*/]$/.test(parent['operator']);
 
 /**
  * @param {Node} node

@@ -61,7 +61,8 @@ test.each<[string, string[]]>([
 test('code gets each small fault, and its types get none', () => {
   const source = `type A = 2 | true;
 if (a < limit && !b) stop();
-const c: A = d === 1_000 ? true : e;`;
+const c: A = d === 1_000 ? true : e;
+const f = 60 * c;`;
   const lines = source.split('\n');
   const mutants = mutateFile('file.ts', source).map((mutant) =>
     applyMutant(source, mutant)
@@ -82,6 +83,7 @@ const c: A = d === 1_000 ? true : e;`;
       'const c: A = d !== 1_000 ? true : e;',
       'const c: A = d === 1001 ? true : e;',
       'const c: A = d === 1_000 ? false : e;',
+      'const f = 60 / c;',
     ].toSorted(),
   );
 });

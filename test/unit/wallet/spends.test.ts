@@ -250,3 +250,24 @@ test.each(['', 'a b', 'x'.repeat(65), 7, 'dec_1'])('the id %j is refused', async
   });
   expect(requests).toEqual([]);
 });
+
+test.each<[option: string, longest: unknown, mistakes: unknown[]]>([
+  ['type', 'x'.repeat(64), ['', 'x'.repeat(65), 7, undefined]],
+  ['amount', Number.MAX_SAFE_INTEGER, [0, -1, 1.5, Number.MAX_SAFE_INTEGER + 1, '1']],
+  ['reason', 'x'.repeat(64), ['', 'x'.repeat(65), 7, null]],
+  ['id', 'x'.repeat(64), ['x'.repeat(65)]],
+])('%s is accepted up to its limit, and refused beyond it', async (option, longest, mistakes) => {
+  const { requests, spends } = openPage();
+  const spend = (value: unknown) => {
+    const { type, amount, ...options } = { type: 'coins', amount: 1, [option]: value };
+    return spends.spend(type as string, amount as number, options as object);
+  };
+  for (const mistake of mistakes)
+    expect(await spend(mistake), JSON.stringify(mistake)).toMatchObject({
+      outcome: 'error',
+      reason: 'option_invalid',
+      detail: expect.stringContaining(`\`${option}\` must be`) as string,
+    });
+  expect(requests).toEqual([]);
+  expect(await spend(longest)).toMatchObject({ outcome: 'spent' });
+});
