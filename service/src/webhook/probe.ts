@@ -57,17 +57,25 @@ export function startProbes(deps: Deps): { stop(): Promise<void> } {
   };
 }
 
-async function probeAll(deps: Deps, nowMs: number, stopping: AbortSignal): Promise<void> {
-  const disabledEndpoints = await deps.database.query<
-    Scope & { webhookId: string; disabledAt: string }
-  >(
+/** An endpoint that was disabled as `failing`. */
+type DisabledEndpoint = Scope & { webhookId: string; disabledAt: string };
+
+/** Lists the endpoints that have been disabled as `failing` for at least the interval between probes. */
+export const listFailingEndpoints = (
+  queries: Pick<Queries, 'query'>,
+  nowMs: number,
+): Promise<DisabledEndpoint[]> =>
+  queries.query<DisabledEndpoint>(
     `SELECT account_id AS "accountId", environment, id AS "webhookId", document->>'disabled_at' AS "disabledAt"
       FROM resources
       WHERE kind = 'webhook' AND archived_at IS NULL AND document->>'disabled_reason' = 'failing'
         AND document->>'disabled_at' <= $1`,
     [formatInstant(nowMs - probeIntervalMs)],
   );
-  const probeOne = async (endpoint: (typeof disabledEndpoints)[number]): Promise<void> => {
+
+async function probeAll(deps: Deps, nowMs: number, stopping: AbortSignal): Promise<void> {
+  const disabledEndpoints = await listFailingEndpoints(deps.database, nowMs);
+  const probeOne = async (endpoint: DisabledEndpoint): Promise<void> => {
     if (stopping.aborted) return;
     if (await claimProbe(deps.database, endpoint, nowMs, probeIntervalMs))
       await probe(deps, endpoint, stopping);
@@ -80,7 +88,7 @@ async function probeAll(deps: Deps, nowMs: number, stopping: AbortSignal): Promi
 
 async function probe(
   deps: Deps,
-  { disabledAt, webhookId, ...scope }: Scope & { webhookId: string; disabledAt: string },
+  { disabledAt, webhookId, ...scope }: DisabledEndpoint,
   stopping: AbortSignal,
 ): Promise<void> {
   const { database, clock, makeId, resources, log } = deps;

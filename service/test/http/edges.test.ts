@@ -2,7 +2,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMac } from '../../src/access/secret-box.ts';
 import { createPlayerTokens } from '../../src/access/player-tokens.ts';
 import { createSessions, hashToken } from '../../src/access/sessions.ts';
-import { listAccounts, sweepRequests } from '../../src/demand/tracker/request-store.ts';
+import { claimOrigins } from '../../src/demand/intake/check-origins.ts';
+import {
+  claimRequests,
+  hasPending,
+  listAccounts,
+  sweepRequests,
+} from '../../src/demand/tracker/request-store.ts';
 import { claimChore } from '../../src/history/claim-chore.ts';
 import { readReport } from '../../src/history/report.ts';
 import { findCause } from '../../src/inspect/explain-decision.ts';
@@ -14,6 +20,8 @@ import { listAuditEntries } from '../../src/store/audit-log.ts';
 import type { Database } from '../../src/store/database.ts';
 import { dropWeek, selectWeek, weekMs } from '../../src/store/partitions.ts';
 import { readWalletReport } from '../../src/wallet/wallet-report.ts';
+import { readHoldings, writeChanges } from '../../src/wallet/wallet-store.ts';
+import { listFailingEndpoints } from '../../src/webhook/probe.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { accountId, ids, name, openTwinDatabase, scope } from '../twin-accounts.ts';
 
@@ -242,6 +250,27 @@ const edges: Record<string, Edge> = {
     counts: async (own) =>
       (await listAccounts(own, firstIdAt('decision', 0), atMs)).includes(accountId),
   },
+  'a webhook that is probed': {
+    prepare: (excess) => [
+      `UPDATE resources SET document = document || jsonb_build_object('disabled_reason', 'failing',
+        'disabled_at', '${new Date(atMs - hourMs + excess).toISOString()}') WHERE kind = 'webhook'`,
+    ],
+    counts: async (own) => isFound(await listFailingEndpoints(own, atMs)),
+  },
+  'an external creative that is compared with its origin': {
+    prepare: (excess) => [`UPDATE creative_origins SET due_at = ${time(atMs + excess)}`],
+    counts: async (own) => isFound(await claimOrigins(own, accountId, new Date(atMs))),
+  },
+  'how many creatives of a source are compared at once': {
+    prepare: () => [
+      `UPDATE creative_origins SET source_id = 'source'`,
+      `INSERT INTO creative_origins (account_id, environment, source_id, creative_id, sha256, due_at)
+        SELECT account_id, environment, source_id, creative_id || n, sha256, due_at
+        FROM creative_origins, generate_series(1, 5) AS n WHERE account_id = '${accountId}'`,
+    ],
+    counts: async (own, excess) =>
+      (await claimOrigins(own, accountId, new Date(atMs))).length === 5 + excess,
+  },
   'a tracker request that is too late': {
     prepare: (excess) => [
       `UPDATE tracker_requests SET state = 'pending', lease_until = NULL, late_at = ${time(atMs + excess)}`,
@@ -249,6 +278,37 @@ const edges: Record<string, Edge> = {
     counts: async (own) => (await sweepRequests(own, firstIdAt('decision', 0), atMs)).late > 0,
   },
 };
+
+/** Keeps one decision's tracker requests. Those of decisions before `since` aren't read. */
+const oneDecision = [
+  `DELETE FROM tracker_requests WHERE decision_id <> '${decisionId}'`,
+  `UPDATE tracker_requests SET state = 'pending', lease_until = NULL`,
+];
+const since = (excess: number): string => decisionId + '0'.repeat(excess);
+const oldest: Record<string, Edge['counts']> = {
+  'may be pending': (own, excess) => hasPending(own, since(excess)),
+  'may be due': async (own, excess) =>
+    (await listAccounts(own, since(excess), atMs)).includes(accountId),
+  'may be claimed': async (own, excess) =>
+    isFound(
+      await claimRequests(own, {
+        accountId,
+        hosts: [],
+        perHost: 9,
+        limit: 9,
+        leaseMs: hourMs,
+        sinceId: since(excess),
+        nowMs: atMs,
+      }),
+    ),
+  'may be too late': async (own, excess) =>
+    (await sweepRequests(own, since(excess), atMs)).late > 0,
+};
+for (const [what, counts] of Object.entries(oldest))
+  edges[`the oldest decision whose tracker requests ${what}`] = {
+    prepare: () => oneDecision,
+    counts,
+  };
 
 let database: Database;
 beforeAll(async () => {
@@ -269,4 +329,36 @@ test.each(Object.entries(edges))('holds exactly: %s', async (_, { prepare, count
     await expect(transaction).rejects.toBe(undo);
   }
   expect(results).toEqual([true, false]);
+});
+
+test('a wallet that has changed since it was read is not written', async () => {
+  const undo = new Error('undo');
+  const transaction = database.transaction(async (queries) => {
+    const rows = await readHoldings(queries, scope, [name]);
+    const change = { viewer: name, kind: 'grant', type: rows[0]?.type ?? '', delta: 1 } as const;
+    const write = (id: string) => writeChanges(queries, scope, rows, [{ ...change, id }], atMs);
+    expect(await write('first')).toHaveLength(1);
+    await expect(write('second')).rejects.toThrow('Stored 0 of 1 balances of locked players.');
+    throw undo;
+  });
+  await expect(transaction).rejects.toBe(undo);
+});
+
+test('a report of wallets names the 100 most frequent reasons', async () => {
+  const undo = new Error('undo');
+  const reasons = new Map<string | undefined, number>();
+  const transaction = database.transaction(async (queries) => {
+    // Reason 50 has one entry, and the others have two.
+    await queries.query(
+      `INSERT INTO wallet_entries (account_id, environment, viewer, id, kind, type, delta, reason, balance, version, at)
+        SELECT '${accountId}', 'sandbox', 'player', n || ' ' || part, 'grant', 'coins', 1, 'reason ' || n, 1, 1, ${time(atMs + 1)}
+        FROM generate_series(1, 101) AS n, generate_series(1, 2) AS part WHERE n <> 50 OR part = 1`,
+    );
+    const period = { fromMs: atMs + 1, toMs: atMs + 2, timeZone: 'UTC' };
+    for (const row of (await readWalletReport(queries, scope, period, atMs)).data)
+      reasons.set(row.reason, row.changes);
+    throw undo;
+  });
+  await expect(transaction).rejects.toBe(undo);
+  expect([reasons.size, reasons.get('(other)'), reasons.has('reason 50')]).toEqual([101, 1, false]);
 });

@@ -30,3 +30,11 @@ test('a link for the first owner ends with a user who was invited or imported', 
   );
   expect(await redeem(link, 'late@example.com')).toBe(404);
 });
+
+test('the first owner gets the first account, in whatever order accounts were stored', async () => {
+  const { database, users } = running.service;
+  await database.query(
+    `INSERT INTO accounts (account_id, name, created_at) VALUES ('acc_0', 'First', now())`,
+  );
+  expect(await users.links.find(await makeLink())).toMatchObject({ accountId: 'acc_0' });
+});

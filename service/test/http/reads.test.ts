@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Database } from '../../src/store/database.ts';
+import type { Database, Queries } from '../../src/store/database.ts';
 import { accountReads } from '../reads/account-reads.ts';
 import { operationReads } from '../reads/operation-reads.ts';
 import { playerReads } from '../reads/player-reads.ts';
+import type { ReadCase } from '../reads/read-case.ts';
 import { accountId, openTwinDatabase } from '../twin-accounts.ts';
 
 /*
  * Each read must return only the rows it is for: something, and nothing once these rows belong to the account's other
- * environment or, if the table has no environments, are deleted. A read that then still returns something has lost a
- * term of its condition. See twin-accounts.ts.
+ * environment, are archived or, if the table has no environments, are deleted. A read that then still returns something
+ * has lost a term of its condition. See twin-accounts.ts.
  */
 
 let database: Database;
@@ -29,30 +30,44 @@ const isNothing = (result: unknown): boolean =>
   (result instanceof Map && result.size === 0) ||
   (Array.isArray(result) && result.length === 0);
 
+/** Moves rows of the account to its other environment. Deletes them if the table has none, or if both are read. */
+async function moveAway(
+  queries: Queries,
+  { of, inBoth = false }: Pick<ReadCase, 'of' | 'inBoth'>,
+): Promise<void> {
+  for (const [table, condition] of Object.entries(of)) {
+    const rows = `account_id = '${accountId}' AND ${condition}`;
+    if (inBoth || !withEnvironments.has(table)) {
+      await queries.query(`DELETE FROM ${table} WHERE ${rows}`);
+      continue;
+    }
+    await queries.query(`DELETE FROM ${table} WHERE ${rows} AND environment = 'live'`);
+    await queries.query(`UPDATE ${table} SET environment = 'live' WHERE ${rows}`);
+  }
+}
+
+const archive = (queries: Queries, { of }: Pick<ReadCase, 'of'>): Promise<unknown> =>
+  queries.query(
+    `UPDATE resources SET archived_at = created_at WHERE account_id = '${accountId}' AND ${of['resources']}`,
+  );
+
 test.each(Object.entries({ ...accountReads, ...playerReads, ...operationReads }))(
-  'reading %s reads no other row',
+  'reading %s reads no other row, and no archived object',
   async (_, row) => {
-    const { prepare = [], read, of, inBoth = false } = row;
-    const undo = new Error('undo');
-    const results: unknown[] = [];
-    const transaction = database.transaction(async (queries) => {
-      const own: Database = { ...database, ...queries, transaction: (work) => work(queries) };
-      for (const statement of prepare) await queries.query(statement);
-      results.push(await read(own));
-      for (const [table, condition] of Object.entries(of)) {
-        const rows = `${table} WHERE account_id = '${accountId}' AND ${condition}`;
-        if (inBoth || !withEnvironments.has(table)) await queries.query(`DELETE FROM ${rows}`);
-        else {
-          await queries.query(`DELETE FROM ${rows} AND environment = 'live'`);
-          await queries.query(
-            `UPDATE ${table} SET environment = 'live' WHERE ${rows.split(' WHERE ')[1]}`,
-          );
-        }
-      }
-      results.push(await read(own));
-      throw undo;
-    });
-    await expect(transaction).rejects.toBe(undo);
-    expect(results.map(isNothing), JSON.stringify(results)).toEqual([false, true]);
+    const removals = [moveAway, ...('resources' in row.of ? [archive] : [])];
+    for (const remove of removals) {
+      const undo = new Error('undo');
+      const results: unknown[] = [];
+      const transaction = database.transaction(async (queries) => {
+        const own: Database = { ...database, ...queries, transaction: (work) => work(queries) };
+        for (const statement of row.prepare ?? []) await queries.query(statement);
+        results.push(await row.read(own));
+        await remove(queries, row);
+        results.push(await row.read(own));
+        throw undo;
+      });
+      await expect(transaction).rejects.toBe(undo);
+      expect(results.map(isNothing), JSON.stringify(results)).toEqual([false, true]);
+    }
   },
 );

@@ -1,8 +1,11 @@
+import { Registry } from 'prom-client';
 import { exportPlayer } from '../../src/history/export-player.ts';
 import { readIntegrationFacts } from '../../src/history/integration-health.ts';
 import { findJob, listJobs } from '../../src/history/jobs.ts';
 import { readReport } from '../../src/history/report.ts';
 import { readSourceHealth } from '../../src/history/source-health.ts';
+import { addDemandState } from '../../src/http/monitoring/demand-metrics.ts';
+import { findCause } from '../../src/inspect/explain-decision.ts';
 import { listDecisions } from '../../src/inspect/list-decisions.ts';
 import type { Database } from '../../src/store/database.ts';
 import {
@@ -11,9 +14,11 @@ import {
   listEventDeliveries,
   listEvents,
 } from '../../src/webhook/delivery-list.ts';
+import { listFailingEndpoints } from '../../src/webhook/probe.ts';
 import { readWebhookHealth } from '../../src/webhook/webhook-health.ts';
-import { ids, name, scope } from '../twin-accounts.ts';
+import { accountId, ids, name, scope } from '../twin-accounts.ts';
 import {
+  clock,
   counted,
   nowMs,
   ofPlayer,
@@ -25,16 +30,45 @@ import {
   type ReadCases,
 } from './read-case.ts';
 
+const [keyId = ''] = ids('key', 1);
 const [decisionId = ''] = ids('decision', 1);
 const [webhookId = ''] = ids('webhook', 1);
 const [deliveryId = ''] = ids('delivery', 1);
 const [eventId = ''] = ids('webhookEvent', 1);
+const [otherPlacementId = ''] = ids('placement', 2);
 const readExport = async (database: Database, record: string) => {
   const found: Record<string, unknown>[] = [];
   for await (const line of exportPlayer(database, scope, 'player', () => '{}'))
     if (line['record'] === record) found.push({ ...line });
   return found;
 };
+/** Kill switches: one that blocked the decision, one for another placement, and one for something else of that name. */
+const switches = [
+  `UPDATE audit_entries SET action = 'kill_switch.created', after = jsonb_build_object('state', 'on',
+    'scope', CASE right(target_id, 1) WHEN '3' THEN 'source' ELSE 'placement' END,
+    'target_id', CASE right(target_id, 1) WHEN '2' THEN '${otherPlacementId}' ELSE 'revive' END)`,
+];
+const blocked = {
+  reason: 'killed',
+  placement: 'revive',
+  issued_at: new Date(nowMs + 1_000),
+} as never;
+
+/** Reads a gauge of the whole service. */
+const readGauge = async (database: Database, gauge: string): Promise<number> => {
+  const registry = new Registry();
+  addDemandState(registry, { database, intake: { jobs: () => ({}) }, clock } as never);
+  await registry.metrics(); // One gauge is set by another.
+  const text = await registry.metrics();
+  return Number(new RegExp(`^${gauge} (.+)$`, 'm').exec(text)?.[1]);
+};
+/** Leaves one tracker request pending, which is due. */
+const onePending = [
+  `UPDATE tracker_requests SET next_at = next_at - interval '1 minute', state = CASE
+    WHEN account_id = '${accountId}' AND decision_id = '${decisionId}' THEN 'pending' ELSE 'sent' END`,
+];
+const pendingRow = { tracker_requests: `decision_id = '${decisionId}'` };
+
 const allOfPlayer = [
   ...samePlayer('decisions', 'player_tokens', 'wallet_balances', 'wallet_entries'),
   `UPDATE webhook_events SET viewer = 'player' WHERE right(id, 1) = '1'`,
@@ -136,5 +170,46 @@ export const operationReads: ReadCases = {
     read: async (own) =>
       (await listDecisions(own, scope, page)).data.find(({ id }) => id === decisionId)?.last_event,
     of: { timelines: `decision_id = '${decisionId}'` },
+  },
+  'the kill switch that blocked a decision': {
+    prepare: switches,
+    read: (own) => findCause(own, scope, blocked, undefined),
+    of: { audit_entries: `target_id = '${name}'` },
+  },
+  'who changed the policy that blocked a decision': {
+    read: async (own) => (await findCause(own, scope, blocked, { id: name, name: '' }))?.actor,
+    of: { audit_entries: `target_id = '${name}'` },
+  },
+  'how many tracker requests are pending': {
+    prepare: onePending,
+    read: (own) => readGauge(own, 'trueward_tracker_requests_pending'),
+    of: pendingRow,
+    inBoth: true,
+  },
+  'for how long a tracker request has been overdue': {
+    prepare: onePending,
+    read: (own) => readGauge(own, 'trueward_tracker_overdue_seconds'),
+    of: pendingRow,
+    inBoth: true,
+  },
+  'disabled webhooks': {
+    prepare: [
+      `UPDATE resources SET document = document || jsonb_build_object('disabled_at', '2026-01-01T00:00:00.000Z',
+        'disabled_reason', CASE WHEN id = '${webhookId}' AND account_id = '${accountId}' THEN 'failing' ELSE 'gone' END)
+        WHERE kind = 'webhook'`,
+      `UPDATE resources SET document = document || '{"disabled_at": "2026-01-01T00:00:00.000Z", "disabled_reason": "failing"}'
+        WHERE kind <> 'webhook'`,
+    ],
+    read: (own) => listFailingEndpoints(own, nowMs),
+    of: { resources: `id = '${webhookId}'` },
+    inBoth: true,
+  },
+  'what a key’s devices did': {
+    prepare: [
+      `UPDATE keys SET findings = CASE WHEN id = '${keyId}' AND account_id = '${accountId}'
+        THEN '{"devicesPerPlayer": {"atMs": ${nowMs}, "count": 3}}'::jsonb ELSE '{}' END`,
+    ],
+    read: async (own) => (await readIntegrationFacts(own, scope, nowMs)).devicesPerPlayer,
+    of: { keys: `id = '${keyId}'` },
   },
 };

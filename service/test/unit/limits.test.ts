@@ -7,6 +7,7 @@ import {
   checkImpression,
   impressionEvidence,
 } from '../../src/reward/check-events.ts';
+import { shortText } from '../../src/demand/vast/values.ts';
 import { findEarly } from '../../src/reward/early-events.ts';
 import { applyChange, maxBalance, type WalletChange } from '../../src/wallet/wallet.ts';
 import { createEvent } from './fixtures.ts';
@@ -83,6 +84,7 @@ test.each<[string, (excess: number) => boolean | Promise<boolean>]>([
   ['a timed reward, by default a week', (s) => activeForS(604_800 + s) < 604_800 + s],
   ['a timed reward’s own limit', (s) => activeForS(100 + s, 100) < 100 + s],
   ['an old user token', async (s) => !(await verifyToken(nowS - 59 - s))],
+  ['a name in a VAST document', (more) => shortText('x'.repeat(200 + more))?.length !== 200 + more],
   ['a user token’s lifetime', async (s) => !(await verifyToken(nowS + 86_460 + s))],
 ])('holds exactly: %s', async (_, exceeds) => {
   expect([await exceeds(0), await exceeds(1)]).toEqual([false, true]);

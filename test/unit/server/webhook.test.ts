@@ -255,7 +255,13 @@ describe('verifyWebhook', () => {
     'rejects the signed body %j because it is not an event',
     async (text) => {
       const headers = await signWebhook(text, secret, signedAtS);
-      expect(await getErrorCode(verifyWebhook(text, headers, secret, at(0)))).toBe('body_not_json');
+      const error: unknown = await verifyWebhook(text, headers, secret, at(0)).catch(
+        (reason: unknown) => reason,
+      );
+      expect(error).toMatchObject({ code: 'body_not_json' });
+      // Only a body that is no JSON has another error as its cause.
+      const isJson = text !== '' && text !== 'no json';
+      expect((error as Error).cause === undefined).toBe(isJson);
     },
   );
 

@@ -78,7 +78,7 @@ async function checkOrigins(deps: IntakeDeps): Promise<void> {
  * Claims comparisons that are due. Two processes can't claim the same row, because PostgreSQL rechecks the condition
  * after waiting for a row lock.
  */
-const claimOrigins = (queries: Queries, accountId: string, now: Date): Promise<Origin[]> =>
+export const claimOrigins = (queries: Queries, accountId: string, now: Date): Promise<Origin[]> =>
   queries.query<Origin>(
     `UPDATE creative_origins SET due_at = $3
       WHERE account_id = $1 AND due_at <= $2 AND creative_id IN (

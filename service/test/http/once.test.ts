@@ -1,0 +1,148 @@
+import type { FastifyRequest } from 'fastify';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { readServiceSecret } from '../../src/access/secret-box.ts';
+import { runOnce, runOnceDetached } from '../../src/http/operations.ts';
+import type { Database, Scope } from '../../src/store/database.ts';
+import { openEmptyDatabase } from '../empty-database.ts';
+import { createManualClock } from '../manual-clock.ts';
+import { ownRows } from '../neighbor.ts';
+
+// What several requests or processes try at the same time happens once.
+
+const own: Scope = { accountId: 'acc_1', environment: 'live' };
+const otherScopes: Scope[] = [
+  { accountId: 'acc_1', environment: 'sandbox' },
+  { accountId: 'acc_2', environment: 'live' },
+];
+const clock = createManualClock(Date.parse('2026-06-01T12:00:00Z'));
+const box = { seal: (text: string) => text, open: (text: string) => text };
+
+let database: Database;
+beforeAll(async () => {
+  database = await openEmptyDatabase();
+});
+beforeEach(async () => {
+  await database.query(`DELETE FROM idempotency_keys WHERE ${ownRows}`);
+});
+afterAll(() => database.close());
+
+const createRequest = (key: string, body: object) =>
+  ({
+    method: 'POST',
+    url: '/a',
+    body,
+    headers: { 'idempotency-key': key },
+  }) as unknown as FastifyRequest;
+
+let runs = 0;
+interface Options {
+  key?: string;
+  scope?: Scope;
+  body?: object;
+  work?: () => Promise<object>;
+}
+/** Sends a request. Returns the number of the run that it got, or the code of the problem. */
+const send = ({
+  key = 'key',
+  scope = own,
+  body = {},
+  work = async () => ({ run: (runs += 1) }),
+}: Options = {}): Promise<unknown> =>
+  runOnceDetached({ queries: database, box, clock }, scope, createRequest(key, body), work).then(
+    (response) => (response.body as { run: number }).run,
+    (error: Error & { code?: string }) => error.code ?? error.message,
+  );
+const sendInTransaction = (scope = own): Promise<unknown> =>
+  runOnce({ queries: database, box, clock }, scope, createRequest('key', {}), async () => ({
+    status: 200,
+    body: { run: (runs += 1) },
+  })).then(({ body }) => (body as { run: number }).run);
+
+/** Work that lasts until the test ends it. */
+function startWork() {
+  let start = () => {};
+  let fail: (error: Error) => void = () => {};
+  const started = new Promise<void>((resolve) => (start = resolve));
+  const ended = new Promise<object>((_, reject) => (fail = reject));
+  const work = (): Promise<object> => {
+    start();
+    return ended;
+  };
+  return { work, started, fail: (message: string) => fail(new Error(message)) };
+}
+
+test('an answered request is not repeated, however late it is sent again', async () => {
+  const first = await send();
+  for (const ms of [0, 60_000, 1, 3_600_000]) {
+    clock.advance(ms);
+    expect(await send()).toBe(first);
+  }
+  expect(await send({ body: { other: true } })).toBe('idempotency_key_reused');
+  expect(await send({ key: 'another' })).toBe(runs);
+  for (const scope of otherScopes) expect(await send({ scope })).toBe(runs);
+  expect(await send()).toBe(first);
+});
+
+test('a request whose process has died is repeated after a minute, and not before', async () => {
+  const dead = startWork();
+  void send({ work: dead.work });
+  await dead.started;
+  for (const scope of otherScopes) expect(await send({ scope })).toBe(runs);
+  expect(await send()).toBe('request_in_progress');
+  clock.advance(60_000);
+  expect(await send()).toBe('request_in_progress');
+  clock.advance(1);
+  expect(await send({ body: { other: true } })).toBe('idempotency_key_reused');
+  expect(await send()).toBe(runs);
+});
+
+test('a failed request can be repeated at once, but not while another process repeats it', async () => {
+  const [slow, second, other] = [startWork(), startWork(), startWork()];
+  expect(await send({ work: () => Promise.reject(new Error('failed')) })).toBe('failed');
+  const responses = [
+    send({ work: slow.work }),
+    send({ key: 'other', work: other.work }),
+    ...otherScopes.map((scope) => send({ scope, work: other.work })),
+  ];
+  await Promise.all([slow.started, other.started]);
+  clock.advance(60_001);
+  const repeated = send({ work: second.work });
+  await second.started;
+  slow.fail('failed late');
+  expect(await responses[0]).toBe('failed late');
+  expect(await send()).toBe('request_in_progress');
+  second.fail('failed too');
+  expect(await repeated).toBe('failed too');
+  const { length } = await database.query(`SELECT FROM idempotency_keys WHERE ${ownRows}`);
+  expect(length).toBe(3);
+  other.fail('failed');
+  await Promise.all(responses);
+});
+
+test('a response is kept for a day', async () => {
+  const first = await sendInTransaction();
+  const others = await Promise.all(otherScopes.map(sendInTransaction));
+  clock.advance(86_400_000);
+  expect(await sendInTransaction()).toBe(first);
+  clock.advance(1);
+  expect(await sendInTransaction()).toBe(runs);
+  // The other account's is deleted when that account sends something.
+  const { length } = await database.query(
+    `SELECT FROM idempotency_keys WHERE account_id = 'acc_2'`,
+  );
+  expect([length, others.length]).toEqual([1, 2]);
+});
+
+test('processes that create a secret at the same time share one', async () => {
+  const create = (queries: Pick<Database, 'query'>) =>
+    readServiceSecret(queries as Database, box, clock, 'a test');
+  let earlier: string | undefined;
+  const late = {
+    async query<Row extends object>(statement: string, params?: unknown[]) {
+      const rows = await database.query<Row>(statement, params as never);
+      earlier ??= await create(database);
+      return rows;
+    },
+  };
+  expect(await create(late as never)).toBe(earlier);
+});
