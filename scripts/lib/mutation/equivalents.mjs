@@ -17,6 +17,26 @@ const equivalents = [
     replacement: '',
     reason: 'The statement only shows whether there are users; more rows say the same.',
   },
+  ...['service/src/demand/intake/external-creative.ts', 'service/src/webhook/probe.ts'].map(
+    (file) => ({
+      file,
+      original: 'LIMIT 1',
+      replacement: '',
+      reason: 'Only the first row is used.',
+    }),
+  ),
+  {
+    file: 'service/src/reward/event-store.ts',
+    original: 'OFFSET 0',
+    replacement: '',
+    reason: 'It skips no row; it only keeps the planner from merging the queries.',
+  },
+  {
+    file: 'service/src/http/monitoring/demand-metrics.ts',
+    original: '<',
+    replacement: '<=',
+    reason: 'A request that is due right now has been overdue for 0 s, as if there were none.',
+  },
 ];
 
 /** @param {string} text */

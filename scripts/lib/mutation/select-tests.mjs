@@ -21,15 +21,18 @@ const maxTotalMs = 30_000;
  * @param {readonly import('./recording.mjs').Recorded[]} recording
  */
 export function selectTests({ file, start }, recording) {
-  const names = namesAt(file, readFileSync(join(root, file), 'utf8'), start);
+  const called = (/** @type {readonly string[]} */ names) =>
+    recording.filter(({ calls }) => names.some((name) => calls.includes(name)));
+  const source = readFileSync(join(root, file), 'utf8');
+  const callers = called(namesAt(file, source, start));
   const words = splitWords(basename(file, '.ts'));
   const isNamed = (/** @type {string} */ test) =>
     splitWords(basename(test, '.test.ts')).some((word) => words.includes(word));
   const cost = (/** @type {import('./recording.mjs').Recorded} */ { test, ms, calls }) =>
     (ms + 1_000) * calls.length * (isNamed(test) ? 0.25 : 1);
   let totalMs = 0;
-  return recording
-    .filter(({ calls }) => names.some((name) => calls.includes(name)))
+  // A function that is called only while its file loads isn't recorded, so it's like code outside of functions.
+  return (callers.length > 0 ? callers : called(namesAt(file, source, -1)))
     .toSorted((a, b) => cost(a) - cost(b))
     .filter(({ ms }) => {
       if (totalMs > 0 && totalMs + ms > maxTotalMs) return false;

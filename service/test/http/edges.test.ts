@@ -21,6 +21,7 @@ import type { Database } from '../../src/store/database.ts';
 import { dropWeek, selectWeek, weekMs } from '../../src/store/partitions.ts';
 import { readWalletReport } from '../../src/wallet/wallet-report.ts';
 import { readHoldings, writeChanges } from '../../src/wallet/wallet-store.ts';
+import { claimDue } from '../../src/webhook/delivery-store.ts';
 import { listFailingEndpoints } from '../../src/webhook/probe.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { accountId, ids, name, openTwinDatabase, scope } from '../twin-accounts.ts';
@@ -85,6 +86,10 @@ const players = (own: Database) =>
   });
 const guestText = 'ply.e30.guest';
 const guestToken = `${guestText}.${createMac('secret')(`${accountId} sandbox ${guestText}`)}`;
+
+const blocked = { reason: 'killed', placement: 'revive', issued_at: new Date(atMs) } as never;
+const isExplained = async (own: Database): Promise<boolean> =>
+  isFound(await findCause(own, scope, blocked, undefined));
 
 interface Edge {
   /** SQL that puts the row at the edge, or `excess` milliseconds beyond it. */
@@ -226,16 +231,20 @@ const edges: Record<string, Edge> = {
       return isFound(await own.query(recorded));
     },
   },
+  'a kill switch that was on': {
+    prepare: (excess) => [
+      `UPDATE audit_entries SET action = 'kill_switch.updated', after = jsonb_build_object('scope', 'placement',
+        'target_id', 'revive', 'state', '${['on', 'off'][excess]}')`,
+    ],
+    counts: isExplained,
+  },
   'a kill switch that blocked a decision': {
     prepare: (excess) => [
       `UPDATE audit_entries SET action = 'kill_switch.created', id = '${firstIdAt('auditEntry', atMs - hourMs)}',
         after = jsonb_build_object('scope', 'placement', 'target_id', 'revive', 'state', 'on',
           'expires_at', ${time(atMs + 1 - excess)}) WHERE target_id = '${name}' AND account_id = '${accountId}'`,
     ],
-    counts: async (own) => {
-      const decision = { reason: 'killed', placement: 'revive', issued_at: new Date(atMs) };
-      return isFound(await findCause(own, scope, decision as never, undefined));
-    },
+    counts: isExplained,
   },
   'a chore that is due': {
     prepare: (excess) => [
@@ -361,4 +370,28 @@ test('a report of wallets names the 100 most frequent reasons', async () => {
   });
   await expect(transaction).rejects.toBe(undo);
   expect([reasons.size, reasons.get('(other)'), reasons.has('reason 50')]).toEqual([101, 1, false]);
+});
+
+test('a leased delivery of a failing webhook takes no other webhook’s turn', async () => {
+  const undo = new Error('undo');
+  let claimed: unknown;
+  const [failing = '', other = ''] = ids('delivery', 1, 2);
+  const [webhookId = ''] = ids('webhook', 1);
+  const transaction = database.transaction(async (queries) => {
+    await queries.query(
+      `DELETE FROM delivery_queue WHERE account_id <> '${accountId}' OR id NOT IN ('${failing}', '${other}')`,
+    );
+    await queries.query(
+      `UPDATE delivery_queue SET attempt = 0, next_at = ${time(atMs - hourMs)}, lease_until = ${time(atMs + hourMs)}
+        WHERE id = '${failing}'`,
+    );
+    await queries.query(
+      `UPDATE webhook_failures SET attempts = 9 WHERE webhook_id = '${webhookId}'`,
+    );
+    const room = { endpoints: [], perEndpoint: 9, accounts: [], perAccount: 9 };
+    claimed = await claimDue(queries, { ...room, limit: 1, leaseMs: hourMs, nowMs: atMs });
+    throw undo;
+  });
+  await expect(transaction).rejects.toBe(undo);
+  expect(claimed).toMatchObject([{ id: other }]);
 });

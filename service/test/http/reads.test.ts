@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createInspectDecision } from '../../src/inspect/inspect-decision.ts';
 import type { Database, Queries } from '../../src/store/database.ts';
 import { accountReads } from '../reads/account-reads.ts';
 import { operationReads } from '../reads/operation-reads.ts';
 import { playerReads } from '../reads/player-reads.ts';
 import type { ReadCase } from '../reads/read-case.ts';
-import { accountId, openTwinDatabase } from '../twin-accounts.ts';
+import { accountId, ids, openTwinDatabase, scope } from '../twin-accounts.ts';
 
 /*
  * Each read must return only the rows it is for: something, and nothing once these rows belong to the account's other
@@ -71,3 +72,27 @@ test.each(Object.entries({ ...accountReads, ...playerReads, ...operationReads })
     }
   },
 );
+
+test('the events of an inspected decision are in the order in which they occurred', async () => {
+  const undo = new Error('undo');
+  let types: unknown;
+  const [decisionId = ''] = ids('decision', 1);
+  const transaction = database.transaction(async (queries) => {
+    // The end was received first, and the start last. They occurred 90 ms, 80 ms and 70 ms before the first arrival.
+    await queries.query('DELETE FROM webhook_events');
+    await queries.query('UPDATE timelines SET events = $1', [
+      JSON.stringify([0, ['1', 'c', 0, 70, 0], ['2', 'i', 5, 85, 0], ['3', 's', 9, 99, 0]]),
+    ]);
+    const inspect = createInspectDecision({
+      database: queries,
+      eventBodies: { open: (text: string) => text },
+      readReward: async () => undefined,
+    } as never);
+    types = (await inspect(scope, decisionId))?.events.map(
+      (event) => 'type' in event && event.type,
+    );
+    throw undo;
+  });
+  await expect(transaction).rejects.toBe(undo);
+  expect(types).toEqual(['start', 'impression', 'complete']);
+});

@@ -157,6 +157,21 @@ describe('verifyReceipt', () => {
     expect(await verify(nextReceipt)).toBe('accepted');
     expect(await verify(await (await makeSigner('key-3')).sign())).toBe('keys_unavailable');
   });
+
+  test.each(['', 'null', '7', '[]', '{}', '{"keys":null}', '{"keys":{}}'])(
+    'says that the keys are unavailable if the URL returns %j',
+    async (text) => {
+      const server = createServer((_request, response) => response.end(text));
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks.json`;
+      const verifying = verifyReceipt(await signer.sign(), url, {
+        ...options,
+        issuer: 'https://play.example',
+      });
+      await expect(verifying).rejects.toMatchObject({ code: 'keys_unavailable' });
+      await new Promise((resolve) => server.close(resolve));
+    },
+  );
 });
 
 describe('createUsedReceipts', () => {
