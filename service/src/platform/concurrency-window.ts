@@ -23,7 +23,7 @@ export interface ConcurrencyWindow {
   readonly size: number;
   /** Number of requests in flight, including hung ones. */
   readonly inFlight: number;
-  /** Whether a failure is probably passing, because the endpoint answers a fair share of the other requests. */
+  /** Whether a failure is probably passing, because the endpoint has answered a fair share of the other requests. */
   readonly isWell: boolean;
   /** Returns how many more requests may start. */
   countFree(nowMs: number): number;
@@ -190,7 +190,7 @@ export function createConcurrencyWindow(): ConcurrencyWindow {
       return active.size + hung.size;
     },
     get isWell() {
-      return isWell();
+      return typicalMs !== undefined && isWell();
     },
     countFree(nowMs) {
       sweep(nowMs);

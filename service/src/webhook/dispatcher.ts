@@ -320,7 +320,7 @@ async function deliver(
     const error = 'the webhook was deleted or disabled';
     const result: AttemptResult = { startedAtMs: clock.nowMs(), latencyMs: 0, error };
     const next: NextState = { state: 'failed' };
-    await lane.push({ scope, delivery, result, next, wasSent: false });
+    await lane.push({ scope, delivery, result, next, concernsHealth: false });
     return next;
   }
   const result = await attempt(deps, webhook, delivery, aborting);
@@ -332,7 +332,8 @@ async function deliver(
   const isPassing = wasSent && onResult(result);
   const next = nextState(result, delivery.attempt + 1, deps.random(), isPassing);
   deps.onAttempt(next.state === 'pending' ? 'retried' : next.state, result.latencyMs / 1_000);
-  const consecutiveFailures = await lane.push({ scope, delivery, result, next, wasSent });
+  const concernsHealth = wasSent && !isPassing;
+  const consecutiveFailures = await lane.push({ scope, delivery, result, next, concernsHealth });
   if (result.status === 410) await disable('gone');
   else if (shouldDisable(consecutiveFailures, clock.nowMs())) await disable('failing');
   return next;

@@ -100,7 +100,9 @@ async function probe(
   const result = await attempt(deps, webhook.document, delivery, stopping);
   if (stopping.aborted && result.status === undefined) return release(database, delivery);
   const state = isDelivered(result) ? 'delivered' : 'failed';
-  await recordAttempts(database, [{ scope, delivery, result, next: { state }, wasSent: false }]);
+  await recordAttempts(database, [
+    { scope, delivery, result, next: { state }, concernsHealth: false },
+  ]);
   log.info({ webhookId, status: result.status }, 'a disabled webhook was probed');
   if (state === 'delivered') await deps.enable(scope, webhookId);
   else if (result.status === 410) await deps.disable(scope, webhookId, 'gone');

@@ -15,8 +15,11 @@ export interface FinishedAttempt {
   delivery: Pick<DueDelivery, 'id' | 'webhookId' | 'attempt'>;
   result: AttemptResult;
   next: NextState;
-  /** Whether a request was sent. If not, the result doesn't affect the endpoint's health. */
-  wasSent: boolean;
+  /**
+   * Whether a failure says something about the endpoint's health. It doesn't if no request was sent, or if the endpoint
+   * handles other requests well: of those that hang, several are given up in a row.
+   */
+  concernsHealth: boolean;
 }
 
 /** Creates the lanes that record attempts in batches, per account and environment. */
@@ -114,11 +117,11 @@ function countFailuresSinceSuccess(
   items: readonly FinishedAttempt[],
 ): ReadonlyMap<string, { times: number; firstAtMs: number }> {
   const failures = new Map<string, { times: number; firstAtMs: number }>();
-  for (const { delivery, next, result, wasSent } of items) {
+  for (const { concernsHealth, delivery, next, result } of items) {
     const { webhookId } = delivery;
     const previous = failures.get(webhookId) ?? { times: 0, firstAtMs: result.startedAtMs };
     if (next.state === 'delivered') failures.delete(webhookId);
-    else if (wasSent) failures.set(webhookId, { ...previous, times: previous.times + 1 });
+    else if (concernsHealth) failures.set(webhookId, { ...previous, times: previous.times + 1 });
   }
   return failures;
 }

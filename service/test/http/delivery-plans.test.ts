@@ -68,7 +68,7 @@ describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint'
         delivery,
         result: { startedAtMs: 0, latencyMs: 1, status: 200 },
         next: { state: 'delivered' as const },
-        wasSent: true,
+        concernsHealth: true,
       }));
       const record = (queries: Queries) =>
         recordAttempts({ ...database, query: queries.query }, attempts.filter(isHealthy));

@@ -143,6 +143,35 @@ test('responses to earlier requests do not end a Retry-After pause', async () =>
   await dispatcher.stop();
 });
 
+test.each([
+  ['that has answered others', 20, 0],
+  ['that has answered none', 0, 4],
+])(
+  'requests that are given up in a row count as failures only of an endpoint %s',
+  async (_case, answered, failures) => {
+    await database.query(`INSERT INTO accounts VALUES ('acc_1', 'Studio', now())`);
+    await createDeliveries('acc_1', 'whk_1', 200);
+    const { dispatcher, requests } = start();
+    for (let count = 0; count < answered; count += 1) {
+      await expect.poll(() => requests.length).toBeGreaterThan(count);
+      requests[count]?.respond({ status: 200 });
+    }
+    await expect.poll(() => requests.length).toBeGreaterThanOrEqual(answered + 4);
+    const started = requests.length;
+    for (const { respond } of requests.slice(answered)) respond({ error: 'no response' });
+    await expect
+      .poll(
+        async () => (await database.query(`SELECT FROM deliveries WHERE attempts <> '[]'`)).length,
+      )
+      .toBe(started);
+    await dispatcher.stop();
+    const counted = await database.query<{ attempts: number }>(
+      `SELECT attempts FROM webhook_failures WHERE ${ownRows}`,
+    );
+    expect(counted.map(({ attempts }) => attempts)).toEqual(failures === 0 ? [] : [failures]);
+  },
+);
+
 test('several concurrent 410 responses disable an endpoint only once', async () => {
   await createDeliveries('acc_1', 'whk_1', 4);
   const { dispatcher, requests, disabledIds } = start();

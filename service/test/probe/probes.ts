@@ -183,7 +183,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       scope,
       delivery: { id, webhookId: 'whk_probe', attempt: 0 },
       result: result as never,
-      wasSent: true,
+      concernsHealth: true,
     }));
     if (!successfulAttempt || !failedAttempt) throw new Error('the deliveries are missing');
     const consecutiveFailures = await recordAttempts(database, [
