@@ -50,7 +50,12 @@ import { problemSchema } from './schemas/problem.ts';
 import { reportRowSchema, reportSchema } from './schemas/report.ts';
 import { requestSchemas } from './schemas/requests.ts';
 import { rewardSchema, rewardStatusSchema } from './schemas/reward.ts';
-import { sourceSchema } from './schemas/source.ts';
+import {
+  sourceCallbackRequestSchema,
+  sourceCallbackSchema,
+  sourceCallbackSecretSchema,
+  sourceSchema,
+} from './schemas/source.ts';
 import { usageSchema } from './schemas/usage.ts';
 import { userTokenSecretRequestSchema, userTokenSecretSchema } from './schemas/user-token.ts';
 import {
@@ -101,6 +106,9 @@ export const schemas = [
   frequencyCapSchema,
   placementSchema,
   sourceSchema,
+  sourceCallbackSchema,
+  sourceCallbackRequestSchema,
+  sourceCallbackSecretSchema,
   advertiserSchema,
   mediaFileSchema,
   mediaSchema,

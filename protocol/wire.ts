@@ -65,11 +65,12 @@ export interface RewardStatus {
     | 'killed'
     | 'invalid_traffic'
     | 'frequency_capped'
+    | 'awaiting_callback'
     | 'late'
     | 'simulated';
   reward?: Reward;
   /**
-   * The kind of proof that the ad was watched. `verified`: the SDK showed the ad, and the service verified the impression and the watch time. `client_attested`: only an ad SDK in the player’s page says so. More values may be added.
+   * The kind of proof that the ad was watched. `verified`: the SDK showed the ad, and the service verified the impression and the watch time. `source_attested`: the server of the network that showed the ad says so. `client_attested`: only an ad SDK in the player’s page says so. More values may be added.
    */
   evidence?: string;
   /**
@@ -128,9 +129,9 @@ export interface Placement {
    */
   late_window_s: number;
   /**
-   * What a view earns that only an ad SDK in the page confirms. `none`: nothing, and `page` sources don’t fill a rewarded placement. `client_attested`: the reward, with that evidence, as often as `page_reward_cap` allows (default: 5 times a day). Default: `none`.
+   * Which evidence suffices for the reward of a view that an ad SDK in the page has shown. `none`: none, and `page` sources don’t fill a rewarded placement. `client_attested`: the ad SDK says so. `source_attested`: the network’s server says so, and only sources with a `callback` fill the placement. `page_reward_cap` limits all of them (default: 5 times a day). Default: `none`.
    */
-  page_rewards?: 'none' | 'client_attested';
+  page_rewards?: 'none' | 'client_attested' | 'source_attested';
   page_reward_cap?: FrequencyCap;
   /**
    * How the player’s identity is proven: not at all, with a user token, or with an ad request from your server. Default: `none`.
@@ -167,6 +168,7 @@ export interface Source {
    * `page`: `google_h5`, or `custom:` and the name of your own adapter.
    */
   adapter?: string;
+  callback?: SourceCallback;
   /**
    * `vast`: the ad tag, an https URL. The service expands VAST 4 macros, such as `[CACHEBUSTING]`.
    */
@@ -278,6 +280,62 @@ export interface Source {
     lines: string[];
   };
   status: 'active' | 'paused';
+}
+/**
+ * `page`: how the network confirms each view. Set by `POST /v1/sources/{id}/callback`. Rewards of the source then wait for the confirmation, and their evidence is `source_attested`.
+ */
+export interface SourceCallback {
+  /**
+   * The parameter in which the network returns the decision’s id.
+   */
+  decision_parameter: string;
+  /**
+   * The header with the HMAC-SHA256 of the request in hexadecimal, by the secret: of the body if there is one, otherwise of the query string with its parameters in alphabetical order. Default: none. The request then carries the secret itself, as the parameter `key`.
+   */
+  signature_header?: string;
+}
+/**
+ * How an ad network’s server confirms a view, with a request to `/v1/source-callbacks/{id}`.
+ */
+export interface SourceCallback1 {
+  /**
+   * The parameter in which the network returns the decision’s id.
+   */
+  decision_parameter: string;
+  /**
+   * The header with the HMAC-SHA256 of the request in hexadecimal, by the secret: of the body if there is one, otherwise of the query string with its parameters in alphabetical order. Default: none. The request then carries the secret itself, as the parameter `key`.
+   */
+  signature_header?: string;
+}
+/**
+ * Lets an ad network’s server confirm views.
+ */
+export interface SourceCallbackRequest {
+  /**
+   * The parameter in which the network returns the decision’s id.
+   */
+  decision_parameter: string;
+  /**
+   * The header with the HMAC-SHA256 of the request in hexadecimal, by the secret: of the body if there is one, otherwise of the query string with its parameters in alphabetical order. Default: none. The request then carries the secret itself, as the parameter `key`.
+   */
+  signature_header?: string;
+  /**
+   * The secret that the network shares with you, 16 to 256 printable characters without spaces. Default: a new one. Replaces the previous one at once.
+   */
+  secret?: string;
+}
+/**
+ * What to enter at the ad network.
+ */
+export interface SourceCallbackSecret {
+  /**
+   * The URL that the network’s server has to call.
+   */
+  url: string;
+  /**
+   * Returned only once, and not when the response is replayed.
+   */
+  secret?: string;
 }
 /**
  * The advertiser of a creative.
@@ -1093,6 +1151,7 @@ export interface Mistake {
     | 'placement_without_reward'
     | 'impossible_timing'
     | 'ads_not_visible'
+    | 'callbacks_missing'
     | 'rewards_denied'
     | 'sandbox_key_on_public_site'
     | 'live_key_on_development_server'
@@ -1433,7 +1492,7 @@ export interface DecisionRewardedEvent {
     user_ref: string;
     reward: Reward;
     /**
-     * The kind of proof that the ad was watched. `verified`: the SDK showed the ad, and the service verified the impression and the watch time. `client_attested`: only an ad SDK in the player’s page says so. More values may be added.
+     * The kind of proof that the ad was watched. `verified`: the SDK showed the ad, and the service verified the impression and the watch time. `source_attested`: the server of the network that showed the ad says so. `client_attested`: only an ad SDK in the player’s page says so. More values may be added.
      */
     evidence?: string;
     custom_data?: string;
@@ -1715,9 +1774,9 @@ export interface PlacementRequest {
    */
   late_window_s?: number;
   /**
-   * What a view earns that only an ad SDK in the page confirms. `none`: nothing, and `page` sources don’t fill a rewarded placement. `client_attested`: the reward, with that evidence, as often as `page_reward_cap` allows (default: 5 times a day). Default: `none`.
+   * Which evidence suffices for the reward of a view that an ad SDK in the page has shown. `none`: none, and `page` sources don’t fill a rewarded placement. `client_attested`: the ad SDK says so. `source_attested`: the network’s server says so, and only sources with a `callback` fill the placement. `page_reward_cap` limits all of them (default: 5 times a day). Default: `none`.
    */
-  page_rewards?: 'none' | 'client_attested';
+  page_rewards?: 'none' | 'client_attested' | 'source_attested';
   page_reward_cap?: FrequencyCap;
   /**
    * How the player’s identity is proven: not at all, with a user token, or with an ad request from your server. Default: `none`.
@@ -1747,7 +1806,7 @@ export interface PlacementUpdate {
    * How long after the decision a completion is accepted.
    */
   late_window_s?: number;
-  page_rewards?: ('none' | 'client_attested') | null;
+  page_rewards?: ('none' | 'client_attested' | 'source_attested') | null;
   page_reward_cap?: FrequencyCap | null;
   identity?: ('none' | 'user_token' | 'server') | null;
   status?: 'active' | 'paused';
@@ -2539,6 +2598,7 @@ export interface MistakeList {
       | 'placement_without_reward'
       | 'impossible_timing'
       | 'ads_not_visible'
+      | 'callbacks_missing'
       | 'rewards_denied'
       | 'sandbox_key_on_public_site'
       | 'live_key_on_development_server'

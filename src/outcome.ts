@@ -43,10 +43,11 @@ export type Outcome =
   | 'error';
 
 /**
- * How far a reward can be trusted. `verified`: the service itself has verified that the ad was watched. `client_attested`:
- * only a portal’s SDK on the player’s device says so, which a determined player can fake. More values may be added.
+ * How far a reward can be trusted. `verified`: the service itself has verified that the ad was watched. `source_attested`:
+ * the server of the ad network says so. `client_attested`: only an ad SDK on the player’s device says so, which a
+ * determined player can fake. More values may be added.
  */
-export type Evidence = 'verified' | 'client_attested' | (string & {});
+export type Evidence = 'verified' | 'source_attested' | 'client_attested' | (string & {});
 
 /** A reward: a type that your game defines, and an amount. */
 export interface Reward {

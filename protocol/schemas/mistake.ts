@@ -7,6 +7,7 @@ export const mistakeNames = [
   'placement_without_reward',
   'impossible_timing',
   'ads_not_visible',
+  'callbacks_missing',
   'rewards_denied',
   'sandbox_key_on_public_site',
   'live_key_on_development_server',

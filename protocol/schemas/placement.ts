@@ -35,8 +35,8 @@ const fields = {
   }),
   page_rewards: Type.Optional(
     oneOf(
-      ['none', 'client_attested'],
-      'What a view earns that only an ad SDK in the page confirms. `none`: nothing, and `page` sources don’t fill a rewarded placement. `client_attested`: the reward, with that evidence, as often as `page_reward_cap` allows (default: 5 times a day). Default: `none`.',
+      ['none', 'client_attested', 'source_attested'],
+      'Which evidence suffices for the reward of a view that an ad SDK in the page has shown. `none`: none, and `page` sources don’t fill a rewarded placement. `client_attested`: the ad SDK says so. `source_attested`: the network’s server says so, and only sources with a `callback` fill the placement. `page_reward_cap` limits all of them (default: 5 times a day). Default: `none`.',
     ),
   ),
   page_reward_cap: Type.Optional(ref('FrequencyCap')),

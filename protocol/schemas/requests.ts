@@ -94,7 +94,7 @@ const derivations: Derivation[] = [
   {
     resource: sourceSchema,
     immutable: ['kind'],
-    readOnly: ['request_header_names'],
+    readOnly: ['request_header_names', 'callback'],
     writeOnly: { request_headers: requestHeaders },
   },
   { resource: advertiserSchema },

@@ -53,6 +53,7 @@ export const rewardReason = oneOf(
     'killed',
     'invalid_traffic',
     'frequency_capped',
+    'awaiting_callback',
     'late',
     'simulated',
   ],
@@ -63,7 +64,7 @@ export const evidence = Type.String({
   minLength: 1,
   maxLength: 64,
   description:
-    'The kind of proof that the ad was watched. `verified`: the SDK showed the ad, and the service verified the impression and the watch time. `client_attested`: only an ad SDK in the player’s page says so. More values may be added.',
+    'The kind of proof that the ad was watched. `verified`: the SDK showed the ad, and the service verified the impression and the watch time. `source_attested`: the server of the network that showed the ad says so. `client_attested`: only an ad SDK in the player’s page says so. More values may be added.',
 });
 
 export const rewardStatusSchema = named('RewardStatus', 'The state of a decision’s reward.', {

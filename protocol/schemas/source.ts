@@ -1,21 +1,70 @@
 import Type from 'typebox';
-import { named, oneOf, pageAdapter, slug, strictObject, url } from './common.ts';
+import { named, oneOf, pageAdapter, ref, slug, strictObject, url } from './common.ts';
 import { resourceFields, status } from './resource.ts';
 
 /** Creates a schema for an amount of money in micros (millionths of the currency unit), up to 1,000,000 units. */
 const micros = (description: string) =>
   Type.Integer({ minimum: 0, maximum: 1_000_000_000_000, description });
 
+const headerName = "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$";
+
 /** A field that exists only in requests. The source itself has `request_header_names`. */
 export const requestHeaders = Type.Object(
   {},
   {
     additionalProperties: Type.String({ pattern: '^[\\x20-\\x7e]{1,4096}$' }),
-    propertyNames: { pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$" },
+    propertyNames: { pattern: headerName },
     maxProperties: 20,
     writeOnly: true,
     description:
       '`vast` and `openrtb`: HTTP headers that the service sends with every request, such as an API key. They replace all stored headers. Stored encrypted, and never returned.',
+  },
+);
+
+const callbackFields = {
+  decision_parameter: Type.String({
+    pattern: '^[A-Za-z0-9_.-]{1,64}$',
+    default: 'decision_id',
+    description: 'The parameter in which the network returns the decision’s id.',
+  }),
+  signature_header: Type.Optional(
+    Type.String({
+      pattern: headerName,
+      description:
+        'The header with the HMAC-SHA256 of the request in hexadecimal, by the secret: of the body if there is one, otherwise of the query string with its parameters in alphabetical order. Default: none. The request then carries the secret itself, as the parameter `key`.',
+    }),
+  ),
+};
+
+export const sourceCallbackSchema = named(
+  'SourceCallback',
+  'How an ad network’s server confirms a view, with a request to `/v1/source-callbacks/{id}`.',
+  callbackFields,
+);
+
+export const sourceCallbackRequestSchema = named(
+  'SourceCallbackRequest',
+  'Lets an ad network’s server confirm views.',
+  {
+    ...callbackFields,
+    secret: Type.Optional(
+      Type.String({
+        pattern: '^[\\x21-\\x7e]{16,256}$',
+        description:
+          'The secret that the network shares with you, 16 to 256 printable characters without spaces. Default: a new one. Replaces the previous one at once.',
+      }),
+    ),
+  },
+);
+
+export const sourceCallbackSecretSchema = named(
+  'SourceCallbackSecret',
+  'What to enter at the ad network.',
+  {
+    url: Type.String({ description: 'The URL that the network’s server has to call.' }),
+    secret: Type.Optional(
+      Type.String({ description: 'Returned only once, and not when the response is replayed.' }),
+    ),
   },
 );
 
@@ -32,6 +81,11 @@ export const sourceSchema = named('Source', 'A source of ads.', {
   adapter: Type.Optional({
     ...pageAdapter,
     description: '`page`: `google_h5`, or `custom:` and the name of your own adapter.',
+  }),
+  callback: Type.Optional({
+    ...ref('SourceCallback'),
+    description:
+      '`page`: how the network confirms each view. Set by `POST /v1/sources/{id}/callback`. Rewards of the source then wait for the confirmation, and their evidence is `source_attested`.',
   }),
   tag_url: Type.Optional(
     Type.String({

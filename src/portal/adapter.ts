@@ -34,6 +34,11 @@ export interface PortalCall {
    * stored at once. `completed` then adds nothing.
    */
   onEarned(): void;
+  /**
+   * The decision's id, if the ad is a page source's. Pass it to the network as its custom parameter if its server
+   * confirms views. Undefined on a portal.
+   */
+  decisionId?: string | undefined;
   /** Aborts when nobody waits for this ad anymore. An ad that can still be called off should not begin. */
   signal: AbortSignal;
 }

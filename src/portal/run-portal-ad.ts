@@ -18,6 +18,8 @@ export interface PortalAdDeps {
   connect(): Promise<PortalAdapter>;
   /** The placement's name at the portal. */
   portalPlacement: string;
+  /** The service's decision that the ad is shown for. */
+  decisionId?: string;
   /** Marks the page as showing an ad. Returns a function that ends this, or undefined if another ad is shown. */
   occupy(): (() => void) | undefined;
   /**
@@ -164,6 +166,7 @@ function performCall(
       const answer: unknown = await adapter.show(kind, portalPlacement, {
         onStart: start,
         onEarned: earnOnce,
+        decisionId: deps.decisionId,
         signal: call.signal,
       });
       result = readAnswer(answer);

@@ -97,6 +97,7 @@ export async function showPageAd(
         hold,
         connect: async () => adapter,
         portalPlacement: placement,
+        decisionId,
         occupy() {
           const late = occupyPage(request);
           return typeof late === 'function' ? late : undefined;

@@ -14,6 +14,7 @@ export const powers = {
   keys: 'change API keys',
   webhook_secrets: 'create webhook secrets',
   webhook_receivers: 'change who receives webhooks',
+  source_callbacks: 'change who confirms the views of a source',
   user_token_secrets: 'create secrets for user tokens',
   players: 'read and erase a player’s data',
   grants: 'give players what they did not earn, and access to their devices',

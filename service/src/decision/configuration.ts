@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Environment, KeyPrincipal } from '../access/principal.ts';
 import type { Clock } from '../platform/time.ts';
 import type { Database, Scope } from '../store/database.ts';
+import type { CallbackSource } from '../resource/resource.ts';
 import { readCitusRole } from '../store/citus.ts';
 import { DatabaseUnreachableError, isUnreachable } from '../store/database-errors.ts';
 import { countDailyBudgets, type DailyBudget } from './caps.ts';
@@ -21,6 +22,8 @@ export interface Configuration {
    */
   isComplete(): boolean;
   snapshot(scope: Scope): Snapshot;
+  /** Finds a source of any account whose network confirms views. */
+  findCallbackSource(id: string): { scope: Scope; source: CallbackSource } | undefined;
   /** An account's configuration version, which every change increments; undefined for an unknown account. */
   version(accountId: string): number | undefined;
   /** Returns budgets for house ads with a daily cap, by house ad id. They can be up to a second out of date. */
@@ -79,6 +82,8 @@ export async function openConfiguration({
   const accounts = new Map<string, AccountView>();
   /** All accounts' keys, by hash. Keys are revoked, but never removed. */
   const keys = new Map<string, KeyPrincipal>();
+  /** Where each source is whose network confirms views, by id. A source can be archived, but an id never moves. */
+  const callbackScopes = new Map<string, Scope>();
   /** Accounts that could not be read the last time. */
   const unreadAccounts = new Set<string>();
   /** Accounts whose daily budgets could not be counted the last time. */
@@ -128,6 +133,9 @@ export async function openConfiguration({
     const previous = accounts.get(accountId);
     const snapshots = await loadSnapshots(database, accountId);
     for (const [hash, key] of await loadKeys(database, accountId)) keys.set(hash, key);
+    for (const environment of environments)
+      for (const id of snapshots[environment].callbackSources.keys())
+        callbackScopes.set(id, { accountId, environment });
     // `countBudgets` adds budgets for new ads.
     const dailyBudgets = previous?.dailyBudgets ?? { sandbox: new Map(), live: new Map() };
     const rereadsAtMs =
@@ -203,14 +211,21 @@ export async function openConfiguration({
     }, pollMs);
   };
 
+  const snapshotOf = ({ accountId, environment }: Scope): Snapshot =>
+    accounts.get(accountId)?.snapshots[environment] ?? emptySnapshot;
+
   await refresh();
   isFirstRead = false;
   poll();
   return {
     findKey: (hash) => keys.get(hash),
     isComplete: () => !isReadFailed && unreadAccounts.size === 0,
-    snapshot: ({ accountId, environment }) =>
-      accounts.get(accountId)?.snapshots[environment] ?? emptySnapshot,
+    snapshot: snapshotOf,
+    findCallbackSource(id) {
+      const scope = callbackScopes.get(id);
+      const source = scope && snapshotOf(scope).callbackSources.get(id);
+      return source && { scope, source };
+    },
     version: (accountId) => accounts.get(accountId)?.version,
     dailyBudgets: ({ accountId, environment }) =>
       accounts.get(accountId)?.dailyBudgets[environment] ?? new Map(),

@@ -3,6 +3,9 @@ import type { AdEvent, DecisionRequest, Reward, RewardStatus } from '@trueward/p
 /** Why traffic is invalid. Invalid traffic is counted, but it isn't billed or rewarded. */
 export type InvalidReason = 'bot' | 'impossible_order';
 
+/** Who says that an ad was watched which an ad SDK in the page has shown: only that SDK, or its network's server too. */
+export type PageEvidence = 'client_attested' | 'source_attested';
+
 /** The state of a filled decision. Its events are evaluated against this state. Times are in Unix milliseconds. */
 export interface DecisionState {
   id: string;
@@ -23,7 +26,7 @@ export interface DecisionState {
   reward: Reward | null;
   requiredMs: number | null;
   /** What the reward rests on; null if the service verifies the ad view itself. */
-  evidence: 'client_attested' | null;
+  evidence: PageEvidence | null;
   /** Null for valid traffic. */
   invalidReason: InvalidReason | null;
   simulate: NonNullable<DecisionRequest['simulate']> | null;
@@ -36,11 +39,14 @@ export interface DecisionState {
   settledAtMs: number | null;
 }
 
-/** An event for a decision. Times are converted to the service's clock. */
+/**
+ * An event for a decision: reported by the player's device, or the callback of the network that has shown the ad. Times
+ * are converted to the service's clock.
+ */
 export interface RecordedEvent {
   id: string;
   decisionId: string;
-  type: AdEvent['type'];
+  type: AdEvent['type'] | 'source_callback';
   /** The client's time, corrected for clock skew and clamped to the period from the decision to the event's arrival. */
   occurredAtMs: number;
   receivedAtMs: number;
@@ -58,7 +64,15 @@ export interface RecordedEvent {
  * checked for a plausible order.
  */
 export const isEvidence = ({ type }: Pick<RecordedEvent, 'type'>): boolean =>
-  type === 'start' || type === 'impression' || type === 'viewable' || type === 'complete';
+  type === 'start' ||
+  type === 'impression' ||
+  type === 'viewable' ||
+  type === 'complete' ||
+  type === 'source_callback';
+
+/** Whether the event ends the view for which a reward may be due. */
+export const isCompletion = ({ type }: Pick<RecordedEvent, 'type'>): boolean =>
+  type === 'complete' || type === 'source_callback';
 
 /** Returns the unique key of an event. Devices choose event ids, so an event id is unique only within its decision. */
 export const makeEventKey = ({

@@ -5,7 +5,7 @@ import type { Scope } from '../store/database.ts';
 import type { Verdict } from './decide.ts';
 import type { ExternalCandidate, ExternalFilled } from './external-ads.ts';
 import { paysPageAds } from './caps.ts';
-import type { PageCandidate } from './page-ads.ts';
+import { evidenceOf, type PageCandidate } from './page-ads.ts';
 import type { DecisionRecord, NewDecision } from './record-decisions.ts';
 import type { Ad, Candidate, PlacementEntry } from './snapshot.ts';
 import type { TokenClaims } from './token.ts';
@@ -182,7 +182,7 @@ function describeRecord(
     reserved_ad: bot || houseAd?.daily_cap === undefined ? null : houseAd.id,
     reward: (isRewarded && describeReward(placement, request)) || null,
     required_ms: isWatched ? computeMinWatchMs(placement.min_view_ms, creative.media) : null,
-    evidence: pageSource ? 'client_attested' : null,
+    evidence: pageSource ? evidenceOf(pageSource) : null,
     invalid_reason: bot ? 'bot' : null,
     simulate: request.simulate ?? null,
     user_ref: request.child_directed === true ? null : (request.user_ref ?? null),

@@ -20,6 +20,7 @@ import type { Database, Queries, Scope, TransactionOptions } from '../store/data
 import { type Lane, retryLockTimeoutMs } from '../store/group-commit.ts';
 import { createScopedLanes, type LaneDeps } from '../store/lanes.ts';
 import { buildArrays, checkStored, type Column, forAccount, unnest } from '../store/unnest.ts';
+import type { PageEvidence } from './decision-state.ts';
 
 /** A decision to store. */
 export interface NewDecision {
@@ -65,7 +66,7 @@ export interface DecisionRecord {
   reward: Reward | null;
   required_ms: number | null;
   /** What the reward will rest on; null if the service verifies the ad view itself. */
-  evidence: 'client_attested' | null;
+  evidence: PageEvidence | null;
   /** Set if the traffic is already known to be invalid. */
   invalid_reason: 'bot' | null;
   simulate: NonNullable<DecisionRequest['simulate']> | null;

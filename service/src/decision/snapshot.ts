@@ -14,6 +14,7 @@ import { memoize } from '../platform/memoize.ts';
 import { listCategories } from '../platform/names.ts';
 import { endsApplyingAtMs, readSchedule } from '../resource/effective-state.ts';
 import {
+  type CallbackSource,
   type ExternalSource,
   toExternalSource,
   type PageSource,
@@ -58,6 +59,8 @@ export interface PlacementEntry {
 /** One account's configuration in one environment. It is compiled after each change, so that decisions are fast. */
 export interface Snapshot {
   placements: ReadonlyMap<string, PlacementEntry>;
+  /** Sources whose network confirms views, by id. Paused ones too: their last ads may still be confirmed. */
+  callbackSources: ReadonlyMap<string, CallbackSource>;
   /** Returns a creative that was imported from an external source, whether or not it has been approved. */
   findExternalCreative(sourceId: string, creativeKey: string): Ad | undefined;
   adRules: AdRules;
@@ -147,6 +150,11 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
   return {
     placements: new Map(
       selectDocuments('placement').map((placement) => [placement.name, buildEntry(placement)]),
+    ),
+    callbackSources: indexById(
+      [...sources.values()].filter(
+        (source): source is CallbackSource => source.callback !== undefined,
+      ),
     ),
     findExternalCreative: (sourceId, creativeKey) =>
       buildAd(externalCreatives.get(makeCreativeKey(sourceId, creativeKey))),

@@ -23,7 +23,7 @@ const openRtbOnly: readonly Member[] = [
   'publisher_id',
   'supply_chain',
 ];
-const pageOnly: readonly Member[] = ['adapter'];
+const pageOnly: readonly Member[] = ['adapter', 'callback'];
 /** For all sources that are not house ads. */
 const shared: readonly Member[] = ['placements', 'priority', 'child_directed'];
 const externalOnly: readonly Member[] = [

@@ -115,6 +115,17 @@ const rules: readonly Rule[] = [
         };
   },
   (facts) => {
+    const evidence = stands(facts, 'awaiting_callback', 0.3);
+    return evidence === undefined
+      ? undefined
+      : {
+          name: 'callbacks_missing',
+          evidence,
+          remedy:
+            'The ad network’s server doesn’t confirm views. Check the callback URL at the network, its secret, and that your adapter passes the decision’s id.',
+        };
+  },
+  (facts) => {
     const [evidence] = otherReasons.flatMap((reason) => stands(facts, reason, 0.2) ?? []);
     return evidence === undefined
       ? undefined

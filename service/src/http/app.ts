@@ -14,6 +14,7 @@ import type { MakeId } from '../platform/ids.ts';
 import type { DryRun, TrySource } from '../decision/dry-run.ts';
 import type { DecisionTokens } from '../decision/token.ts';
 import type { RecordDropped } from '../reward/dropped-events.ts';
+import type { ConfirmView } from '../reward/confirm-view.ts';
 import type { IngestEvents } from '../reward/ingest-events.ts';
 import type { KeyManager } from '../access/key-manager.ts';
 import type { PlayerSighting } from '../access/player-use.ts';
@@ -28,6 +29,7 @@ import type { Clock } from '../platform/time.ts';
 import type { RequestHeaders } from '../resource/request-headers.ts';
 import type { ResourceManager } from '../resource/resource-manager.ts';
 import type { ResourceStore } from '../resource/resource-store.ts';
+import { createSourceCallbacks, type SourceCallbacks } from '../resource/source-callbacks.ts';
 import type { Receipts } from '../reward/receipt.ts';
 import type { ReadReward } from '../reward/reward-status.ts';
 import type { AuditLog } from '../store/audit-log.ts';
@@ -78,6 +80,7 @@ import {
   webhookResource,
 } from './routes/resources.ts';
 import { addRewardRoutes } from './routes/reward-status.ts';
+import { addSourceCallbacks, addSourceCallbackSettings } from './routes/source-callbacks.ts';
 import { addUsageRoutes } from './routes/usage.ts';
 import { addTransferRoute, addWalletRoutes } from './routes/wallet.ts';
 import {
@@ -97,6 +100,7 @@ interface AppDeps {
   makeDecision: MakeDecision;
   userTokens: UserTokens;
   ingestEvents: IngestEvents;
+  confirmView: ConfirmView;
   recordDropped: RecordDropped;
   readReward: ReadReward;
   wallets: WalletService;
@@ -237,11 +241,13 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   addDecisionRoutes(app, { ...deps, identifyToken, latestMistakes });
   addEventRoutes(app, deps);
   addRewardRoutes(app, deps);
+  const sourceCallbacks = createSourceCallbacks(deps);
+  await addSourceCallbacks(app, { ...deps, sourceCallbacks });
   const walletDeps = { ...deps, identifyToken, playerTokens };
   addWalletRoutes(app, walletDeps);
   addTransferRoute(app, walletDeps);
   // Their writes use `runOperation`, which has its own connections: an emergency stop never waits for a list.
-  const operatorDeps = { ...deps, database: forReads(deps.database) };
+  const operatorDeps = { ...deps, sourceCallbacks, database: forReads(deps.database) };
   addOperatorRoutes(app, operatorDeps);
   addPlayerWalletRoutes(app, { ...operatorDeps, playerTokens });
   await addPanel(app, sessions, { ...operatorDeps, cookie });
@@ -249,12 +255,16 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
 }
 
 /** Adds the routes for secret keys. */
-function addOperatorRoutes(app: FastifyInstance, deps: AppDeps): void {
+function addOperatorRoutes(
+  app: FastifyInstance,
+  deps: AppDeps & { sourceCallbacks: SourceCallbacks },
+): void {
   for (const definition of managedResources) {
     addResourceReads(app, deps, definition);
     addResourceWrites(app, deps, definition);
   }
   addReviewRoute(app, deps);
+  addSourceCallbackSettings(app, deps);
   addResourceReads(app, deps, webhookResource);
   addWebhookRoutes(app, deps);
   addWebhookHealthRoute(app, deps);

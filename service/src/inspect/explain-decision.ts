@@ -1,4 +1,4 @@
-import type { AdEvent } from '@trueward/protocol/wire';
+import type { RecordedEvent } from '../decision/decision-state.ts';
 import { firstIdAt } from '../platform/ids.ts';
 import type { Queries, Scope } from '../store/database.ts';
 
@@ -98,24 +98,26 @@ interface RewardDetails {
   settledAt: Date | null;
   rewardState: string;
   rewardReason: string | null;
-  events: readonly { type: AdEvent['type']; watchedMs: number | null }[];
+  evidence: string | null;
+  events: readonly { type: RecordedEvent['type']; watchedMs: number | null }[];
 }
 
 /** Explains a reward's state, with one sentence per condition. */
 export function explainReward(details: RewardDetails): string[] {
   if (details.status !== 'filled') return ['The request was not filled, so there is no reward.'];
   if (details.format !== 'rewarded') return [`This ${details.format} placement has no reward.`];
-  const hasEvent = (type: AdEvent['type']) => details.events.some((event) => event.type === type);
-  const watchedMs = Math.max(0, ...details.events.map((event) => event.watchedMs ?? 0));
-  const formatSeconds = (ms: number | null) => `${((ms ?? 0) / 1_000).toFixed(1)} s`;
+  const hasEvent = (type: RecordedEvent['type']) =>
+    details.events.some((event) => event.type === type);
   return [
-    details.servedAt
-      ? `The impression was verified at ${details.servedAt.toISOString()}.`
-      : hasEvent('impression')
-        ? 'An impression was reported but could not be verified.'
-        : 'No impression has been reported yet.',
-    `Required watch time: ${formatSeconds(details.requiredMs)}; reported: ${formatSeconds(watchedMs)}.`,
+    ...(details.evidence === null ? explainView(details, hasEvent) : []),
     hasEvent('complete') ? 'Completion was reported.' : 'Completion has not been reported yet.',
+    ...(details.evidence === 'source_attested'
+      ? [
+          hasEvent('source_callback')
+            ? 'The network’s server has confirmed the view.'
+            : 'The network’s server has not confirmed the view yet.',
+        ]
+      : []),
     ...(details.invalidReason === null
       ? []
       : [`Classified as invalid traffic: ${details.invalidReason}.`]),
@@ -124,5 +126,22 @@ export function explainReward(details: RewardDetails): string[] {
           `The reward was ${details.rewardState} at ${details.settledAt.toISOString()}${details.rewardReason === null ? '' : `: ${details.rewardReason}`}.`,
         ]
       : [`The reward can be earned until ${details.lateAt?.toISOString() ?? 'the ad ends'}.`]),
+  ];
+}
+
+/** Explains what is known of how the ad was watched. */
+function explainView(
+  { servedAt, events, requiredMs }: RewardDetails,
+  hasEvent: (type: RecordedEvent['type']) => boolean,
+): string[] {
+  const watchedMs = Math.max(0, ...events.map((event) => event.watchedMs ?? 0));
+  const formatSeconds = (ms: number | null) => `${((ms ?? 0) / 1_000).toFixed(1)} s`;
+  return [
+    servedAt
+      ? `The impression was verified at ${servedAt.toISOString()}.`
+      : hasEvent('impression')
+        ? 'An impression was reported but could not be verified.'
+        : 'No impression has been reported yet.',
+    `Required watch time: ${formatSeconds(requiredMs)}; reported: ${formatSeconds(watchedMs)}.`,
   ];
 }

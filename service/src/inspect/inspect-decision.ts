@@ -1,4 +1,5 @@
-import type { AdEvent, Delivery, Explanation, Reward, RewardStatus } from '@trueward/protocol/wire';
+import type { Delivery, Explanation, Reward, RewardStatus } from '@trueward/protocol/wire';
+import type { RecordedEvent } from '../decision/decision-state.ts';
 import { firstIdAt } from '../platform/ids.ts';
 import type { ReadReward } from '../reward/reward-status.ts';
 import type { Queries, Scope } from '../store/database.ts';
@@ -74,6 +75,7 @@ interface DecisionRow {
   placement: string;
   format: string;
   required_ms: number | null;
+  evidence: string | null;
   invalid_reason: string | null;
   reward: Reward | null;
   reward_state: string;
@@ -92,7 +94,7 @@ async function readDecision(
 ): Promise<DecisionRow | undefined> {
   const [row] = await queries.query<DecisionRow>(
     `SELECT id, environment, status, reason, placement, format, creative_id, media_format, advertiser_id,
-        source_id, house_ad_id, user_ref, custom_data, reward, required_ms, invalid_reason, simulate,
+        source_id, house_ad_id, user_ref, custom_data, reward, required_ms, evidence, invalid_reason, simulate,
         issued_at, expires_at, late_at, served_at, settled_at, reward_state, reward_reason, explain
       FROM decisions WHERE account_id = $1 AND environment = $2 AND id = $3`,
     [accountId, environment, id],
@@ -102,7 +104,7 @@ async function readDecision(
 
 interface EventRow {
   id: string;
-  type: AdEvent['type'];
+  type: RecordedEvent['type'];
   occurred_at: Date;
   received_at: Date;
   clamped: boolean;

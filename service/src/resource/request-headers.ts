@@ -4,16 +4,14 @@ import type { Clock } from '../platform/time.ts';
 import type { Operation } from '../store/audit-log.ts';
 import type { Queries } from '../store/database.ts';
 import type { ExternalSource } from './resource.ts';
-
-const purpose = 'source_headers';
+import { createSourceSecrets } from './source-secrets.ts';
 
 type Headers = Readonly<Record<string, string>>;
 type Members = Record<string, unknown>;
 
 /**
- * Stores the HTTP headers that the service sends to sources. The values can be API keys, so they are encrypted and
- * stored separately. Source documents contain only header names. Responses, exports and audit records therefore never
- * contain the values.
+ * Stores the HTTP headers that the service sends to sources. The values can be API keys, so they are secret. Source
+ * documents contain only header names.
  */
 export interface RequestHeaders {
   /** Replaces a source's headers in the operation's transaction. */
@@ -33,53 +31,19 @@ export function createRequestHeaders(
   box: SecretBox,
   clock: Pick<Clock, 'nowMs'>,
 ): RequestHeaders {
-  // The cache never returns stale headers, because each configuration change creates a snapshot with new objects.
-  const cache = new WeakMap<ExternalSource, Promise<Headers>>();
-  return {
-    async store({ queries, scope }, sourceId, headers) {
-      const key = [scope.accountId, purpose, sourceId];
-      if (Object.keys(headers).length === 0) {
-        await queries.query(
-          'DELETE FROM secrets WHERE account_id = $1 AND purpose = $2 AND id = $3',
-          key,
-        );
-        return;
-      }
-      await queries.query(
-        `INSERT INTO secrets (account_id, purpose, id, sealed, created_at) VALUES ($1, $2, $3, $4, $5)
-          ON CONFLICT (account_id, purpose, id) DO UPDATE
-            SET sealed = excluded.sealed, created_at = excluded.created_at`,
-        [...key, box.seal(JSON.stringify(headers)), new Date(clock.nowMs())],
-      );
-    },
-    read(accountId, source) {
-      if ((source.request_header_names ?? []).length === 0) return Promise.resolve(noHeaders);
-      const cached = cache.get(source);
-      if (cached) return cached;
-      const headers = readHeaders(database, box, accountId, source.id);
-      cache.set(source, headers);
-      headers.catch(() => cache.delete(source));
-      return headers;
-    },
-  };
-}
-
-async function readHeaders(
-  queries: Queries,
-  box: SecretBox,
-  accountId: string,
-  sourceId: string,
-): Promise<Headers> {
-  const [row] = await queries.query<{ sealed: string }>(
-    'SELECT sealed FROM secrets WHERE account_id = $1 AND purpose = $2 AND id = $3',
-    [accountId, purpose, sourceId],
+  const secrets = createSourceSecrets<Headers>(
+    { database, box, clock },
+    'source_headers',
+    'request_headers',
   );
-  if (!row) {
-    throw new Error(
-      `The request headers for ${sourceId} do not exist in the database. Set its request_headers again.`,
-    );
-  }
-  return JSON.parse(box.open(row.sealed)) as Headers;
+  return {
+    store: (operation, sourceId, headers) =>
+      secrets.store(operation, sourceId, Object.keys(headers).length > 0 ? headers : undefined),
+    read: (accountId, source) =>
+      (source.request_header_names ?? []).length > 0
+        ? secrets.read(accountId, source)
+        : Promise.resolve(noHeaders),
+  };
 }
 
 /**

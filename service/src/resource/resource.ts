@@ -102,6 +102,9 @@ export type ExternalSource = Source &
 export type PageSource = Source &
   Required<Pick<Source, 'placements' | 'priority' | 'child_directed' | 'adapter'>>;
 
+/** A source whose network confirms each view with a call to the service. */
+export type CallbackSource = Source & Required<Pick<Source, 'callback'>>;
+
 /** Returns a source with defaults, or undefined if its ads are not chosen in the page. */
 export function toPageSource(source: Source): PageSource | undefined {
   const { kind, adapter } = source;

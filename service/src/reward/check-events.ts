@@ -18,6 +18,7 @@ const countedTypes: ReadonlySet<RecordedEvent['type']> = new Set([
   'viewable',
   'complete',
   'click',
+  'source_callback',
 ]);
 
 /**
@@ -97,18 +98,24 @@ export function checkImpression(
 const pageAdMs = 300_000;
 
 /**
- * Returns when an ad SDK in the page began to show its ad, as the client reports it, in Unix milliseconds. Undefined if it
- * has not done so before the ad expired.
+ * Returns when an ad SDK in the page began to show its ad, as the client reports it, in Unix milliseconds. If it reports
+ * nothing, the time of the network's callback counts. Undefined if the ad was not shown before it expired.
  */
 export function findPageAd(
   { issuedAtMs, expiresAtMs }: Pick<DecisionState, 'issuedAtMs' | 'expiresAtMs'>,
   events: readonly RecordedEvent[],
+  callback?: RecordedEvent,
 ): number | undefined {
+  const lastMs = expiresAtMs + impressionGraceMs;
   // A start that is too late has been rejected. Some ad SDKs don't say when an ad begins.
-  const lastMs = expiresAtMs + impressionGraceMs + pageAdMs;
-  const timely = events.filter((event) => computeEarliest(event) <= lastMs);
+  const timely = events.filter((event) => computeEarliest(event) <= lastMs + pageAdMs);
   const first = findFirst(timely, 'start') ?? findFirst(timely, 'complete');
-  return first && correctEventTime(first, smallestOffset(events), issuedAtMs);
+  // The network knows what it has shown, and its call may be late.
+  const atMs = first
+    ? correctEventTime(first, smallestOffset(events), issuedAtMs)
+    : callback?.receivedAtMs;
+  // The ad can't have begun later.
+  return atMs === undefined ? undefined : Math.min(atMs, lastMs);
 }
 
 /**

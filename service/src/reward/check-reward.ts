@@ -44,11 +44,8 @@ export interface RewardVerdict {
 export function checkReward(input: RewardInput): RewardVerdict | undefined {
   const { decision, events } = input;
   if (decision.format !== 'rewarded' || !findFirst(events, 'complete')) return undefined;
-  if (decision.reward === null) return deny('not_rewarded_placement');
-  if (decision.simulate === 'reward_denied') return deny('simulated');
-  if (decision.simulate === 'reward_pending') return keepPending('simulated');
-  if (input.invalid) return deny('invalid_traffic');
-  if (input.killed) return deny('killed');
+  const ground = checkGround(input);
+  if (ground) return ground;
 
   const { issuedAtMs } = decision;
   const requiredMs = decision.requiredMs ?? 0;
@@ -72,15 +69,30 @@ export function checkReward(input: RewardInput): RewardVerdict | undefined {
   return { state: 'earned', adView };
 }
 
+/** Returns the verdict if it doesn't depend on how the ad was watched. */
+export function checkGround({
+  decision,
+  invalid,
+  killed,
+}: Pick<RewardInput, 'invalid' | 'killed'> & {
+  decision: Pick<RewardInput['decision'], 'reward' | 'simulate'>;
+}): RewardVerdict | undefined {
+  if (decision.reward === null) return deny('not_rewarded_placement');
+  if (decision.simulate === 'reward_denied') return deny('simulated');
+  if (decision.simulate === 'reward_pending') return keepPending('simulated');
+  if (invalid) return deny('invalid_traffic');
+  return killed ? deny('killed') : undefined;
+}
+
 const claimsTooLittle = ({ type, watchedMs = 0 }: RecordedEvent, requiredMs: number): boolean =>
   type === 'complete' && watchedMs < requiredMs * watchedShare;
 
-const deny = (reason: NonNullable<RewardStatus['reason']>): RewardVerdict => ({
+export const deny = (reason: NonNullable<RewardStatus['reason']>): RewardVerdict => ({
   state: 'denied',
   reason,
 });
 
-const keepPending = (reason: NonNullable<RewardStatus['reason']>): RewardVerdict => ({
+export const keepPending = (reason: NonNullable<RewardStatus['reason']>): RewardVerdict => ({
   state: 'pending',
   reason,
 });

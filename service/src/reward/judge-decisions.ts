@@ -1,10 +1,12 @@
 import { capWindowMs, exceedsCaps, type Limits, pageRewardLimits } from '../decision/caps.ts';
 import { isKilled, type Snapshot } from '../decision/snapshot.ts';
+import { checkPageReward } from './check-page-reward.ts';
 import { checkReward, type RewardVerdict } from './check-reward.ts';
 import { checkImpression, checkTraffic, findPageAd } from './check-events.ts';
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
 import type { Transition } from './transitions.ts';
 import type { ViewerHistory } from './viewer-history.ts';
+import { findFirst } from './watch-time.ts';
 
 interface JudgeInput {
   snapshot: Snapshot;
@@ -56,13 +58,15 @@ const hasChanged = ({ before, after }: Transition): boolean =>
   after.rewardState !== before.rewardState;
 
 function judge(input: JudgeInput, before: DecisionState): Transition {
-  const events = input.recordedEvents.get(before.id) ?? [];
+  const evidence = readEvidence(input, before);
+  const { events } = evidence;
   const invalidReason = before.invalidReason ?? checkTraffic(before.requiredMs, events) ?? null;
   const isInvalid = invalidReason !== null;
-  const servedAtMs = before.servedAtMs ?? (isInvalid ? null : (findServed(before, events) ?? null));
+  const servedAtMs =
+    before.servedAtMs ?? (isInvalid ? null : (findServed(before, evidence) ?? null));
   // On Node 20, `Object.assign` is ten times as fast as object spread.
   const decisionWithImpression = Object.assign({}, before, { invalidReason, servedAtMs });
-  const verdict = judgeReward(input, decisionWithImpression, events);
+  const verdict = judgeReward(input, decisionWithImpression, evidence);
   // If a reward is still pending but for a different reason, its state has not changed.
   if (!verdict || verdict.state === before.rewardState)
     return { before, after: decisionWithImpression };
@@ -75,38 +79,58 @@ function judge(input: JudgeInput, before: DecisionState): Transition {
   return { before, after, ...(verdict.adView ? { adView: verdict.adView } : {}) };
 }
 
+/** What is known of an ad. */
+interface Evidence {
+  /** What the player's device has reported. Its times have the device's offset, which a callback's time has not. */
+  events: readonly RecordedEvent[];
+  /** The call by the server of the network that has shown the ad in the page. */
+  callback: RecordedEvent | undefined;
+}
+
+function readEvidence({ recordedEvents }: JudgeInput, { id, evidence }: DecisionState): Evidence {
+  const events = recordedEvents.get(id) ?? [];
+  if (evidence === null) return { events, callback: undefined };
+  return {
+    events: events.filter(({ type }) => type !== 'source_callback'),
+    callback: findFirst(events, 'source_callback'),
+  };
+}
+
 /** An ad that an ad SDK in the page has shown counts toward the caps, although its impression can't be verified. */
-const findServed = (decision: DecisionState, events: RecordedEvent[]): number | undefined =>
-  decision.evidence === null ? checkImpression(decision, events) : findPageAd(decision, events);
+const findServed = (decision: DecisionState, { events, callback }: Evidence): number | undefined =>
+  decision.evidence === null
+    ? checkImpression(decision, events)
+    : findPageAd(decision, events, callback);
 
 function judgeReward(
   input: JudgeInput,
   decision: DecisionState,
-  events: RecordedEvent[],
+  { events, callback }: Evidence,
 ): RewardVerdict | undefined {
   const { rewardState, format, id, servedAtMs, invalidReason } = decision;
   if (rewardState !== 'none' && rewardState !== 'pending') return undefined;
   const placement = input.snapshot.placements.get(decision.placement)?.placement;
   const rejection = format === 'rewarded' ? input.rejectedCompletions.get(id) : undefined;
-  return (
-    rejection ??
-    checkReward({
-      decision,
-      events,
-      servedAtMs: servedAtMs ?? undefined,
-      invalid: invalidReason !== null,
-      killed: isDecisionKilled(input.snapshot, decision, input.nowMs),
-      otherAdViews: input.history.otherAdViews(decision),
-      capped: servedAtMs !== null && isCapped(input, decision, servedAtMs),
-      isPlayerProven: (placement?.identity ?? 'none') !== 'none',
-    })
-  );
+  if (rejection) return rejection;
+  const rewardInput = {
+    decision,
+    events,
+    servedAtMs: servedAtMs ?? undefined,
+    invalid: invalidReason !== null,
+    killed: isDecisionKilled(input.snapshot, decision, input.nowMs),
+    otherAdViews: input.history.otherAdViews(decision),
+    capped: servedAtMs !== null && isCapped(input, decision, servedAtMs),
+    isPlayerProven: (placement?.identity ?? 'none') !== 'none',
+  };
+  return decision.evidence === null
+    ? checkReward(rewardInput)
+    : checkPageReward({ ...rewardInput, callback });
 }
 
 /**
  * Rechecks the caps when an ad is completed. Otherwise, a player could evade the caps by requesting many ads in
- * advance. Only ads that earned a reward count, and no more than the caps allow are ever paid. If two ads play in two tabs at the same time, the ad that is completed
- * first is rewarded.
+ * advance. Only ads that earned a reward count, and no more than the caps allow are ever paid. If two ads play in two
+ * tabs at the same time, the ad that is completed first is rewarded.
  */
 function isCapped(
   { snapshot, history }: JudgeInput,

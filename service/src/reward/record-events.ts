@@ -2,6 +2,7 @@ import type { EventBatchResult, EventResult } from '@trueward/protocol/wire';
 import {
   type DecisionState,
   type RecordedEvent,
+  isCompletion,
   isEvidence,
   makeEventKey,
 } from '../decision/decision-state.ts';
@@ -339,9 +340,9 @@ function collectRejectedCompletions(
   codes: EventResult['code'][],
 ): Map<string, RewardVerdict> {
   const rejectedCompletions = new Map<string, RewardVerdict>();
-  events.forEach(({ type, decisionId }, index) => {
-    const code = codes[index];
-    if (type !== 'complete') return;
+  events.forEach((event, index) => {
+    const [code, { decisionId }] = [codes[index], event];
+    if (!isCompletion(event)) return;
     if (code === 'killed' || code === 'invalid_traffic')
       rejectedCompletions.set(decisionId, { state: 'denied', reason: code });
     if (code === 'late') rejectedCompletions.set(decisionId, { state: 'expired', reason: code });

@@ -106,7 +106,7 @@ const describePlayback = (
   events: readonly RecordedEvent[],
 ): Playback => ({
   verified: servedAtMs !== null,
-  types: new Set(events.map(({ type }) => type)),
+  types: new Set(events.flatMap(({ type }) => (type === 'source_callback' ? [] : type))),
   // The ad can't have been watched for longer than the time since the decision.
   watchedMs: Math.max(
     0,

@@ -8,6 +8,7 @@ import type { WriteEvents } from '../resource/change-events.ts';
 import type { Database } from '../store/database.ts';
 import type { LaneDeps } from '../store/lanes.ts';
 import type { Tracing } from '../trace/tracing.ts';
+import { createConfirmView } from './confirm-view.ts';
 import { createDropLog } from './dropped-events.ts';
 import { startExpiry } from './expire-rewards.ts';
 import { createEventIngester } from './ingest-events.ts';
@@ -51,6 +52,7 @@ export async function startRewards(deps: Deps) {
     lane,
     receipts,
     ingestEvents: createEventIngester({ ...deps, lane }),
+    confirmView: createConfirmView({ ...deps, lane }),
     recordDropped: createDropLog(log, clock),
     readReward: createReadReward({ database, changes, clock, receipts }),
     /** Returns the number of requests that are waiting for a reward to change. */

@@ -28,6 +28,7 @@ const typeCodes: Readonly<Record<RecordedEvent['type'], string>> = {
   skip: 'x',
   close: 'z',
   error: 'e',
+  source_callback: 'a',
 };
 const typesByCode = new Map(
   (Object.keys(typeCodes) as RecordedEvent['type'][]).map((type) => [typeCodes[type], type]),

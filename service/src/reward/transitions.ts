@@ -178,8 +178,8 @@ const draftRewardedEvent = (
   viewer,
 });
 
-/** The report metric for each event type. */
-const metrics: Record<RecordedEvent['type'], string> = {
+/** The report metric for each event type that is counted. */
+const metrics: Partial<Record<RecordedEvent['type'], string>> = {
   impression: 'impressions_reported',
   viewable: 'viewable',
   start: 'starts',
@@ -201,7 +201,8 @@ export function countEvents(
 ): Count[] {
   return acceptedEvents.flatMap(({ decisionId, type, receivedAtMs }) => {
     const decision = decisions.get(decisionId);
-    return decision ? [createCount(scope, decision, receivedAtMs, metrics[type])] : [];
+    const metric = metrics[type];
+    return decision && metric ? [createCount(scope, decision, receivedAtMs, metric)] : [];
   });
 }
 

@@ -3,7 +3,11 @@ import type { Snapshot } from '../decision/snapshot.ts';
 import type { Scope, Queries } from '../store/database.ts';
 import type { AdView } from './watch-time.ts';
 import { impressionGraceMs } from './check-events.ts';
-import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
+import {
+  type DecisionState,
+  isCompletion,
+  type RecordedEvent,
+} from '../decision/decision-state.ts';
 import { readRewardedAds, readAdViews, type RewardedAd } from './event-store.ts';
 import type { Transition } from './transitions.ts';
 
@@ -40,7 +44,7 @@ export async function readHistory(
     ({ id, viewer, rewardState }) =>
       viewer !== null &&
       (rewardState === 'none' || rewardState === 'pending') &&
-      recordedEvents.get(id)?.some(({ type }) => type === 'complete'),
+      recordedEvents.get(id)?.some(isCompletion),
   );
   const computeCapWindow = (decision: DecisionState): number => {
     const placement = snapshot.placements.get(decision.placement)?.placement;

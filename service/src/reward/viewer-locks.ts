@@ -1,4 +1,8 @@
-import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
+import {
+  type DecisionState,
+  isCompletion,
+  type RecordedEvent,
+} from '../decision/decision-state.ts';
 
 /** Thrown when a decision is locked but its player is not. Players must be locked before decisions. */
 export class ViewersNotLockedError extends Error {
@@ -23,7 +27,7 @@ export function requireLockedViewers(
 ): void {
   const missingViewers = decisions.flatMap(({ id, viewer, rewardState }) => {
     const isUnsettled = rewardState === 'none' || rewardState === 'pending';
-    const isCompleted = recordedEvents.get(id)?.some(({ type }) => type === 'complete') === true;
+    const isCompleted = recordedEvents.get(id)?.some(isCompletion) === true;
     return viewer !== null && isUnsettled && isCompleted && !viewers.includes(viewer) ? viewer : [];
   });
   if (missingViewers.length > 0) throw new ViewersNotLockedError([...new Set(missingViewers)]);

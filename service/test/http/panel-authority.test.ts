@@ -154,6 +154,8 @@ test('an operator can change everything except keys, secrets and users', async (
   const responses = await request(operator, operations.filter(isWrite), headers);
   expect(responses.filter((response) => response.endsWith('role_not_permitted'))).toEqual(
     [
+      'setSourceCallback',
+      'removeSourceCallback',
       'createWebhook',
       'rotateWebhookSecret',
       'erasePlayer',

@@ -56,6 +56,8 @@ const writes = (path: string) => ({
 const table: Record<string, Rule> = {
   ...(writes('/v1/placements') as Record<string, Rule>),
   ...(writes('/v1/sources') as Record<string, Rule>),
+  'POST /v1/sources/:id/callback': 'owner power sk',
+  'DELETE /v1/sources/:id/callback': 'owner power sk',
   ...(writes('/v1/advertisers') as Record<string, Rule>),
   ...(writes('/v1/creatives') as Record<string, Rule>),
   'POST /v1/creatives/:id/review': 'operator sk',
@@ -139,6 +141,8 @@ const open = [
   'GET /panel/api/single-sign-on',
   'GET /panel/api/single-sign-on/start',
   'GET /panel/api/single-sign-on/callback',
+  'GET /v1/source-callbacks/:id',
+  'POST /v1/source-callbacks/:id',
 ];
 
 type Response = { status: number; body: Problem | undefined };

@@ -28,6 +28,7 @@ test.each<[string, Partial<IntegrationFacts>, Partial<IntegrationFacts>]>([
     { waitingRewards: { atMs: 1, count: 10, of: 50 }, rewardReceivers: 0, earned: 0 },
     { waitingRewards: { atMs: 1, count: 10, of: 50 } },
   ],
+  ['callbacks_missing', without('awaiting_callback', 30), without('awaiting_callback', 29)],
   ['rewards_denied', without('late', 20), without('late', 19)],
   ['rewards_denied', without('frequency_capped', 20), without('killed', 100)],
   ['new_user_ref_each_time', { decisions: 200, players: 190 }, { decisions: 200, players: 189 }],

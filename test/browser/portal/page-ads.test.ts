@@ -48,6 +48,14 @@ it.each<[string, () => ReturnType<PortalAdapter['show']>, string, string[]]>([
   await eventually(() => expect(types()).toEqual(events));
 });
 
+it('an adapter learns for which decision it shows an ad, so that the network can name it', async () => {
+  const show = vi.fn<PortalAdapter['show']>(async () => 'completed');
+  await start([{ ...custom(never), show }]);
+  const { decisionId } = await page.ads.showRewarded('revive');
+  expect(decisionId).toMatch(/^dec_/);
+  expect(show.mock.calls[0]?.[2].decisionId).toBe(decisionId);
+});
+
 it('an ad whose SDK does not say that it has begun is reported all the same', async () => {
   await start([{ ...custom(never), show: async () => 'completed' }]);
   expect((await page.ads.showRewarded('revive')).outcome).toBe('rewarded');

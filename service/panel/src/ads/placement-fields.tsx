@@ -88,12 +88,17 @@ const RewardFields = () => (
       label="Rewards for ads of page sources"
       choices={[
         { id: 'none', name: 'None: such sources show no ad here' },
+        { id: 'source_attested', name: 'Yes, if the network’s server confirms the view' },
         { id: 'client_attested', name: 'Yes: trust the ad SDK in the player’s page' },
       ]}
       helperText="The service can’t verify these ads, and your server must accept them explicitly. Default: none."
     />
     <FormDataConsumer>
-      {({ formData }) => formData['page_rewards'] === 'client_attested' && <PageRewardCap />}
+      {({ formData }) =>
+        ['client_attested', 'source_attested'].includes(String(formData['page_rewards'])) && (
+          <PageRewardCap />
+        )
+      }
     </FormDataConsumer>
   </>
 );

@@ -1,3 +1,4 @@
+import { Box } from '@mui/material';
 import type { Report, Source } from '@trueward/protocol/wire';
 import { lazy, Suspense } from 'react';
 import {
@@ -48,7 +49,7 @@ export const SourceCreate = () => (
 );
 
 export const SourceEdit = () => (
-  <EditPage noun="source" transform={toSource} below={<ExternalSource canTry />}>
+  <EditPage noun="source" transform={toSource} below={<SourceCards canTry />}>
     <SourceFields isNew={false} />
   </EditPage>
 );
@@ -56,22 +57,31 @@ export const SourceEdit = () => (
 export const SourceShow = () => (
   <Show>
     <RecordCard />
-    <ExternalSource canTry={false} />
+    <SourceCards canTry={false} />
     <Figures />
   </Show>
 );
 
-/** Lazy-loaded, because most sessions never open an external source. */
+/** Lazy-loaded, because most sessions never open a source whose ads are not the studio's own. */
 const ExternalSourceCards = lazy(async () => ({
   default: (await import('./external-source-cards.tsx')).ExternalSourceCards,
 }));
+const SourceCallbackCard = lazy(async () => ({
+  default: (await import('./source-callback.tsx')).SourceCallbackCard,
+}));
 
-function ExternalSource({ canTry }: { canTry: boolean }) {
+function SourceCards({ canTry }: { canTry: boolean }) {
   const source = useRecordContext<Source>();
-  if (!source || !isExternal(source)) return null;
+  if (!source || !(isExternal(source) || source.kind === 'page')) return null;
   return (
     <Suspense fallback={<Loading />}>
-      <ExternalSourceCards source={source} canTry={canTry} />
+      {source.kind === 'page' ? (
+        <Box sx={{ padding: 2 }}>
+          <SourceCallbackCard source={source} />
+        </Box>
+      ) : (
+        <ExternalSourceCards source={source} canTry={canTry} />
+      )}
     </Suspense>
   );
 }

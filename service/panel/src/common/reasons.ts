@@ -116,6 +116,10 @@ const rewardReasons: Readonly<Record<string, Reason>> = {
     name: 'not seen yet',
     text: 'No verified impression has arrived. The device may be offline; the reward is earned when its events arrive.',
   },
+  awaiting_callback: {
+    name: 'not confirmed by the network',
+    text: 'The ad network’s server has not confirmed the view. If none is confirmed, check the callback URL at the network and on the source’s page.',
+  },
   watched_too_little: {
     name: 'watched too little',
     text: 'The ad was not watched long enough. If many rewards have this reason, compare the file’s length with the creative’s.',

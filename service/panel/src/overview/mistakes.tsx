@@ -12,6 +12,7 @@ const titles: Record<Mistake['name'], string> = {
   placement_without_reward: 'A placement pays nothing',
   impossible_timing: 'Ads end too early',
   ads_not_visible: 'Ads are not visible',
+  callbacks_missing: 'A network confirms no views',
   rewards_denied: 'Many rewards are denied',
   sandbox_key_on_public_site: 'A sandbox key is on a public site',
   live_key_on_development_server: 'A live key is on a development server',

@@ -15,6 +15,7 @@ const ownerOnlyResources = ['keys', 'users', 'grant-budgets'];
 /** Actions that reveal a secret, by resource. */
 const secretActions: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['create', 'rotate_secret'],
+  sources: ['set_callback'],
 };
 
 /**

@@ -1,0 +1,135 @@
+import { Box, Button, TextField, Typography } from '@mui/material';
+import type { Source, SourceCallback, SourceCallbackSecret } from '@trueward/protocol/wire';
+import { useState } from 'react';
+import { useCanAccess } from 'react-admin';
+import { useAction } from '../api/use-call.ts';
+import { FormDialog, SecretDialog } from '../common/dialogs.tsx';
+import { PanelCard } from '../common/page.tsx';
+
+/** How an ad network's server confirms the views of a page source, and the actions that change it. */
+export function SourceCallbackCard({ source }: { source: Source }) {
+  const { callback } = source;
+  const { canAccess: mayChange = false } = useCanAccess({
+    resource: 'sources',
+    action: 'set_callback',
+  });
+  return (
+    <PanelCard title="Confirmation by the network">
+      <Typography>{describe(callback)}</Typography>
+      {mayChange && (
+        <Box sx={{ display: 'flex', flexWrap: 'wrap', gap: 1, marginTop: 2 }}>
+          <SetCallback source={source} />
+          {callback && <RemoveCallback source={source} />}
+        </Box>
+      )}
+    </PanelCard>
+  );
+}
+
+const describe = (callback: SourceCallback | undefined): string =>
+  callback === undefined
+    ? 'None: only the ad SDK in the player’s page says that an ad was watched.'
+    : `Rewards wait until the network’s server has called, with the decision’s ID in ${callback.decision_parameter}` +
+      (callback.signature_header === undefined
+        ? ' and the secret in key.'
+        : `, signed in the header ${callback.signature_header}.`);
+
+function SetCallback({ source: { id, callback } }: { source: Source }) {
+  const [isDialogOpen, setDialogOpen] = useState(false);
+  const [parameter, setParameter] = useState(callback?.decision_parameter ?? 'decision_id');
+  const [header, setHeader] = useState(callback?.signature_header ?? '');
+  const [secret, setSecret] = useState('');
+  const [created, setCreated] = useState<SourceCallbackSecret>();
+  const { run } = useAction<SourceCallbackSecret>({ onSuccess: setCreated });
+  const isSigned = header.trim() !== '';
+  return (
+    <>
+      <Button variant="outlined" onClick={() => setDialogOpen(true)}>
+        {callback ? 'Change' : 'Set up'}
+      </Button>
+      {isDialogOpen && (
+        <FormDialog
+          title="Confirmation by the network"
+          text="The network’s server calls this service after each completed view. Look up in its documentation how it does so. A secret that was in use ends at once."
+          confirm="Save"
+          isReady={parameter.trim() !== ''}
+          onClose={() => setDialogOpen(false)}
+          onConfirm={() => {
+            setDialogOpen(false);
+            run(`/v1/sources/${id}/callback`, {
+              body: {
+                decision_parameter: parameter.trim(),
+                ...(isSigned && { signature_header: header.trim() }),
+                ...(secret.trim() !== '' && { secret: secret.trim() }),
+              },
+            });
+          }}
+        >
+          <TextField
+            label="Parameter with the decision’s ID"
+            value={parameter}
+            onChange={({ target }) => setParameter(target.value)}
+            helperText="The network’s custom parameter. Your adapter passes it the decision’s ID."
+          />
+          <TextField
+            label="Header with the signature"
+            value={header}
+            onChange={({ target }) => setHeader(target.value)}
+            helperText="An HMAC-SHA256. If empty, the URL contains the secret instead."
+          />
+          <TextField
+            label="Secret"
+            value={secret}
+            onChange={({ target }) => setSecret(target.value)}
+            autoComplete="off"
+            helperText="The network’s, with at least 16 characters. If empty, a new one is made."
+          />
+        </FormDialog>
+      )}
+      <SecretDialog
+        text={created && formatResult(created, isSigned, parameter.trim())}
+        title={isSigned ? 'Secret of the callback' : 'URL of the callback'}
+        instructions={
+          isSigned
+            ? `The network signs with this secret. Its callback URL is ${created?.url ?? ''}.`
+            : 'Enter it as the callback URL at the network, with its own macro in place of DECISION_ID.'
+        }
+        onClose={() => setCreated(undefined)}
+      />
+    </>
+  );
+}
+
+const formatResult = (
+  { url, secret = '' }: SourceCallbackSecret,
+  isSigned: boolean,
+  parameter: string,
+): string =>
+  isSigned ? secret : `${url}?${parameter}=DECISION_ID&key=${encodeURIComponent(secret)}`;
+
+function RemoveCallback({ source: { id } }: { source: Source }) {
+  const [isDialogOpen, setDialogOpen] = useState(false);
+  const { run } = useAction({ successMessage: 'The network no longer confirms views.' });
+  return (
+    <>
+      <Button variant="outlined" color="error" onClick={() => setDialogOpen(true)}>
+        Remove
+      </Button>
+      {isDialogOpen && (
+        <FormDialog
+          title="Remove the confirmation?"
+          text="Rewards that wait for the network expire. From then on, the ad SDK’s word has to suffice, or the placement shows none of its ads."
+          confirm="Remove"
+          confirmColor="error"
+          onClose={() => setDialogOpen(false)}
+          onConfirm={() => {
+            setDialogOpen(false);
+            run(`/v1/sources/${id}/callback`, { method: 'DELETE', ifMatch: '*' });
+          }}
+        >
+          {null}
+        </FormDialog>
+      )}
+    </>
+  );
+}
