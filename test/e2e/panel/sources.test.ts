@@ -96,3 +96,31 @@ test.runIf(inject('full'))('an operator can let Google’s H5 ads take their tur
     placements: ['revive'],
   });
 });
+
+test.runIf(inject('full'))(
+  'an owner lets a network confirm the views of its source, and sees the URL once',
+  async () => {
+    const { body: source } = await site.owner.send<Source>('POST', '/v1/sources', {
+      name: 'Network',
+      kind: 'page',
+      adapter: 'custom:network',
+      placements: ['revive'],
+    });
+    const page = await site.open(`/sources/${source.id}`);
+    const card = page.getByRole('region', { name: 'Confirmation by the network' });
+    await card.getByText('only the ad SDK in the player’s page says').waitFor();
+    await card.getByRole('button', { name: 'Set up' }).click();
+    await page.getByRole('textbox', { name: 'Parameter with the decision’s ID' }).fill('custom_1');
+    await page.getByRole('button', { name: 'Save' }).last().click();
+    const created = page.getByRole('dialog', { name: 'URL of the callback' });
+    const url = await created.getByText('/v1/source-callbacks/').innerText();
+    expect(url).toMatch(
+      new RegExp(`/v1/source-callbacks/${source.id}\\?custom_1=DECISION_ID&key=cbs_[\\w-]{32}`),
+    );
+    await created.getByRole('button', { name: 'Done' }).click();
+    await card.getByText('with the decision’s ID in custom_1 and the secret in key').waitFor();
+    await card.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await card.getByText('only the ad SDK in the player’s page says').waitFor();
+  },
+);
