@@ -3,6 +3,7 @@ import { deleteOldChildRows, deleteWallets } from './erase-player.ts';
 import { firstIdAt } from '../platform/ids.ts';
 import { formatInstant } from '../platform/time.ts';
 import type { Database, Scope } from '../store/database.ts';
+import { lockViewers } from '../store/lock-viewers.ts';
 
 /** How long data is kept, in milliseconds. Undefined means forever. */
 export interface Retention {
@@ -211,18 +212,22 @@ async function deleteOldGuests(
   let deleted = 0;
   while (!stopping.aborted) {
     const rows = await database.transaction(async (queries) => {
+      // A token that is used meanwhile stays.
       const tokens = await queries.query<{ environment: Scope['environment']; viewer: string }>(
-        `DELETE FROM player_tokens WHERE account_id = $1 AND (environment, hash) IN (
+        `DELETE FROM player_tokens WHERE account_id = $1 AND used_at < $2 AND (environment, hash) IN (
           SELECT environment, hash FROM player_tokens WHERE account_id = $1 AND used_at < $2 LIMIT $3)
           RETURNING environment, viewer`,
         [accountId, new Date(nowMs - guestRetentionMs), guestsPerStep],
       );
       for (const environment of ['sandbox', 'live'] as const) {
-        const viewers = tokens.filter((row) => row.environment === environment);
-        await deleteWallets(
-          queries,
-          { accountId, environment },
-          viewers.map(({ viewer }) => viewer),
+        const scope = { accountId, environment };
+        const own = tokens.filter((row) => row.environment === environment);
+        const viewers = [...new Set(own.map(({ viewer }) => viewer))];
+        await lockViewers(queries, scope, viewers, nowMs);
+        await deleteWallets(queries, scope, viewers);
+        await queries.query(
+          'DELETE FROM viewers WHERE account_id = $1 AND environment = $2 AND viewer = ANY ($3::text[])',
+          [accountId, environment, viewers],
         );
       }
       return tokens;

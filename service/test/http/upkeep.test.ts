@@ -131,6 +131,39 @@ test('old rows are deleted in batches', async () => {
   expect(await deleteOld({ decisionsMs: 90 * dayMs, auditMs: 99 * dayMs })).toEqual({});
 });
 
+test('a guest is kept with the wallet as long as one of the devices is used', async () => {
+  const deleteOld = () =>
+    deleteOldRows(
+      database,
+      nowMs,
+      { decisionsMs: undefined, auditMs: undefined, archiveDirectory: undefined },
+      new AbortController().signal,
+    );
+  const rows = [`'acc_1', 'live', 'two devices'`, `viewer = 'two devices'`] as const;
+  for (const statement of [
+    `INSERT INTO player_tokens SELECT 'acc_1', 'live', hash, 'ply_2', 'two devices', ${daysAgo(900)}, at
+      FROM (VALUES ('first', ${daysAgo(401)}), ('second', ${daysAgo(401)}), ('third', ${daysAgo(399)})) AS devices(hash, at)`,
+    `INSERT INTO wallet_balances VALUES (${rows[0]}, 'coins', 5, NULL, 1)`,
+    `INSERT INTO wallet_entries VALUES (${rows[0]}, 'id', 'reward', 'coins', 5, NULL, NULL, 5, 1, ${daysAgo(900)})`,
+  ])
+    await database.query(statement);
+  const countOwn = async () => {
+    const [row] = await database.query(
+      ['player_tokens', 'wallet_balances', 'wallet_entries', 'viewers']
+        .map((table) => `(SELECT count(*) FROM ${table} WHERE ${rows[1]})::int AS ${table}`)
+        .join(', ')
+        .replace(/^/, 'SELECT '),
+    );
+    return row;
+  };
+  expect(await deleteOld()).toEqual({ player_tokens: 2 });
+  const kept = { player_tokens: 1, wallet_balances: 1, wallet_entries: 1, viewers: 0 };
+  expect(await countOwn()).toEqual(kept);
+  await database.query(`UPDATE player_tokens SET used_at = ${daysAgo(401)} WHERE ${rows[1]}`);
+  expect(await deleteOld()).toEqual({ player_tokens: 1 });
+  expect(await countOwn()).toEqual(Object.fromEntries(Object.keys(kept).map((name) => [name, 0])));
+});
+
 test('every table has a defined retention period', async () => {
   const rows = await database.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
