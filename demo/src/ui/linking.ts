@@ -2,7 +2,7 @@ import type { LinkResult, Wallet } from 'trueward';
 import { element, write } from './element.ts';
 
 const linkTexts: Record<Exclude<LinkResult['outcome'], 'not_empty'>, string> = {
-  linked: 'Linked: both browsers now have the same gems.',
+  linked: 'Linked: both browsers now have the same gems. What you bought there costs nothing here.',
   wrong_code: 'This code is wrong, or has expired.',
   offline: 'You are offline.',
   unavailable: 'Linking is not possible here.',
@@ -14,6 +14,12 @@ export function setUpLinking(wallet: Wallet, showToast: (text: string) => void):
   const make = element('make-code', HTMLButtonElement);
   const input = element('code-input', HTMLInputElement);
   const submit = element('link-submit', HTMLButtonElement);
+  const note = element('link-note', HTMLElement);
+  /** Writes below the form. On a small screen, that is below the edge of the shop. */
+  const say = (text: string): void => {
+    note.textContent = text;
+    if (text !== '') note.scrollIntoView({ block: 'nearest' });
+  };
   /** The code for which the player has been asked whether to give up this browser's own gems. */
   let askedFor: string | undefined;
 
@@ -21,13 +27,17 @@ export function setUpLinking(wallet: Wallet, showToast: (text: string) => void):
     make.disabled = true;
     const result = await wallet.createLinkCode();
     make.disabled = false;
-    if (result.outcome === 'created') write('#code', result.code);
-    else if (result.outcome === 'offline') showToast('You are offline.');
-    else showToast('Watch an ad first: there is nothing to share yet.');
+    if (result.outcome === 'created') {
+      write('#code', result.code);
+      say(`Enter ${result.code} in the other browser within ten minutes.`);
+    } else if (result.outcome === 'offline') showToast('You are offline.');
+    else if (result.reason === 'player_required')
+      showToast('Watch an ad first: there is nothing to share yet.');
+    else showToast('That did not work. Try again later.');
   };
   input.addEventListener('input', () => {
     askedFor = undefined;
-    write('#link-note', '');
+    say('');
     submit.textContent = 'Link';
   });
   const link = async (): Promise<void> => {
@@ -38,13 +48,13 @@ export function setUpLinking(wallet: Wallet, showToast: (text: string) => void):
     submit.disabled = false;
     if (outcome === 'not_empty') {
       askedFor = code;
-      write('#link-note', 'What this browser has would stay behind.');
+      say('This browser has gems or items of its own, which would stay behind.');
       submit.textContent = 'Link anyway';
       return;
     }
     if (outcome === 'linked') input.value = '';
     input.dispatchEvent(new Event('input'));
-    write('#link-note', linkTexts[outcome]);
+    say(linkTexts[outcome]);
   };
   make.addEventListener('click', () => void makeCode());
   // On a small screen, it opens below the edge of the shop.
