@@ -22,6 +22,7 @@ export function createWallet(open: () => Promise<Wallet>, reason: Reason = 'dest
     refresh: () => use((wallet) => wallet.refresh()),
     playerRef: () => opened?.playerRef(),
     balance: (type) => opened?.balance(type) ?? 0,
+    readAt: () => opened?.readAt(),
     activeUntil: (type) => opened?.activeUntil(type),
     spend: (...spend) => use((wallet) => wallet.spend(...spend)),
     createLinkCode: () => use((wallet) => wallet.createLinkCode()),

@@ -11,7 +11,7 @@ import { createDeviceStore } from './device-store.ts';
 import { createGuest } from './guest.ts';
 import { createSpends } from './spends.ts';
 import type { Transfers } from './transfers.ts';
-import { type Shown, balanceOf, endOf, isEmpty, show, startShown } from './shown.ts';
+import { type Shown, balanceOf, endOf, isEmpty, readAt, show, startShown } from './shown.ts';
 import type { Proof, ReadResult, Wallet, WalletDeps, WalletFailure } from './wallet.ts';
 
 const isWallet = (body: unknown): body is WireWallet =>
@@ -182,6 +182,7 @@ export function openWallet(deps: WalletDeps): Wallet & {
     refresh,
     playerRef: () => (player.current().user.childDirected ? undefined : currentRef() || undefined),
     balance: (type) => balanceOf(getShown(), type),
+    readAt: () => readAt(getShown()),
     activeUntil: (type) => endOf(getShown(), type, clock.now()),
     spend: spends.spend,
     async createLinkCode() {

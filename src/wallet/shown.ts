@@ -9,6 +9,8 @@ export interface Shown {
   ends: Record<string, number>;
   /** How far the service’s clock is ahead of this device’s, in milliseconds. */
   offsetMs: number;
+  /** When the wallet was read, by this device’s clock. Older releases did not store it. */
+  readAtMs?: number;
   version: number;
 }
 
@@ -28,6 +30,7 @@ export const show = (ref: string, wallet: WireWallet, nowMs: number): Shown => (
     wallet.entitlements.map(({ type, active_until: end }) => [type, Date.parse(end)]),
   ),
   offsetMs: Date.parse(wallet.now) - nowMs,
+  readAtMs: nowMs,
   version: wallet.version,
 });
 
@@ -55,6 +58,9 @@ export const endOf = ({ ends, offsetMs }: Shown, type: string, nowMs: number): D
   const end = findNumber(ends, type);
   return end > nowMs + offsetMs ? new Date(end) : undefined;
 };
+
+export const readAt = ({ readAtMs }: Shown): Date | undefined =>
+  typeof readAtMs === 'number' ? new Date(readAtMs) : undefined;
 
 /** Whether the player has nothing. */
 export const isEmpty = (shown: Shown, nowMs: number): boolean =>

@@ -97,6 +97,11 @@ export interface Wallet {
   playerRef(): string | undefined;
   /** Returns the last known balance of this type, or 0 if it is not known. Sends nothing. */
   balance(type: string): number;
+  /**
+   * Returns when this device last read the wallet, by its own clock, or undefined if that is not known. Until it reads
+   * the wallet again, balances and timed rewards are those of that time.
+   */
+  readAt(): Date | undefined;
   /** Returns when the player’s reward of this type ends, or undefined if the player has none. Sends nothing. */
   activeUntil(type: string): Date | undefined;
   /**
