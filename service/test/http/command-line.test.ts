@@ -271,6 +271,9 @@ test("`doctor` reports an installation's problems", async () => {
     `UPDATE resources SET document = jsonb_set(document, '{ads_txt,domain}', '"localhost"') WHERE id = $1`,
     [source.id],
   );
+  await service.service.database.query(
+    `INSERT INTO wallet_balances VALUES ('acc_x', 'live', 'a player', 'coins', 5, NULL, 1)`,
+  );
   await client.call('POST', `/v1/webhooks/${webhook.id}/test`, client.secret, {});
   let status: string;
   do {
@@ -288,6 +291,7 @@ test("`doctor` reports an installation's problems", async () => {
   expect(report.out).toMatch(/ok .*the master key decrypts the secrets/);
   expect(report.out).toMatch(/WARN .*no service responds/);
   expect(report.out).toContain(`FAIL webhook ${webhook.id}`);
+  expect(report.out).toMatch(/FAIL .*1 wallets don't add up .* a player in acc_x \(live\)/);
   expect(report.out).toMatch(/WARN .*Not in Germany.* never applies/);
   expect(report.out).toMatch(/WARN https:\/\/localhost\/ads.txt.*Network.*public internet/);
   const otherMasterKey = Buffer.alloc(32).toString('base64');

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Queries } from '../../src/store/database.ts';
 import { startGame, type Game } from './reward-game.ts';
+import { updatePlacement } from './reward-operator.ts';
 
 let game: Game;
 beforeAll(async () => {
@@ -8,16 +9,23 @@ beforeAll(async () => {
 });
 afterAll(() => game.stop());
 
-/** Records the SQL statements that read or write decisions and events, grouped by transaction. */
-async function recordStatements(work: () => Promise<unknown>): Promise<{
+/**
+ * Whether a statement reads or writes decisions and events. Excludes statements from the background jobs that delete
+ * inactive players or poll for trackers.
+ */
+const isOfAds = (text: string): boolean =>
+  /\b(decisions|timelines)\b|INTO (viewers|rollup_deltas)/.test(text) &&
+  !text.includes('tracker_requests');
+
+/** Records the relevant SQL statements, grouped by transaction. */
+async function recordStatements(
+  work: () => Promise<unknown>,
+  isRelevant = isOfAds,
+): Promise<{
   standaloneStatements: string[];
   transactions: string[][];
 }> {
   const { database } = game.service;
-  // Excludes statements from the background jobs that delete inactive players or poll for trackers.
-  const isRelevant = (text: string) =>
-    /\b(decisions|timelines)\b|INTO (viewers|rollup_deltas)/.test(text) &&
-    !text.includes('tracker_requests');
   const standaloneStatements: string[] = [];
   const recordedTransactions: string[][] = [];
   const { query, execute, transaction } = database;
@@ -132,4 +140,22 @@ test("an impression after the completion locks the player's row", async () => {
   expect(transactions.map(locksPlayerRow)).toEqual([false, true]);
   expect(transactions[0]?.some((text) => text.includes('INSERT'))).toBe(false);
   expect((await game.readRewardStatus(decision.id)).state).toBe('earned');
+});
+
+test('an ad whose reward a server credits costs nothing for wallets', async () => {
+  const isOfWallets = (text: string): boolean =>
+    /wallet_|link_codes|player_tokens|grant_budgets/.test(text);
+  const watchAd = async (userRef: string): Promise<string[]> => {
+    const { standaloneStatements, transactions } = await recordStatements(async () => {
+      const status = await game.watch(await game.decide(userRef));
+      expect(status?.state).toBe('earned');
+    }, isOfWallets);
+    return [...standaloneStatements, ...transactions.flat()];
+  };
+  expect(await watchAd('of a server')).toEqual([]);
+  await updatePlacement(game, 'revive', {
+    reward: { type: 'coins', amount: 25, credit: 'wallet' },
+  });
+  // Reads the balances, and writes the balance and the entry.
+  expect(await watchAd('of the service')).toHaveLength(3);
 });

@@ -1,3 +1,4 @@
+import type { Principal } from '../../src/access/principal.ts';
 import { describe, expect, test } from 'vitest';
 import { createUsageExchange, type UsageTotal } from '../../src/http/limits/open-rate-limits.ts';
 import { createMac } from '../../src/access/secret-box.ts';
@@ -88,7 +89,8 @@ describe('a limit shared by several processes', () => {
   });
 });
 
-test('signed-in requests are limited for each user', () => {
+/** Creates a limiter whose clock stands still. */
+function createLimiter() {
   const limits = {
     key: { sandbox: rate, live: rate },
     keyCeiling: rate,
@@ -97,13 +99,30 @@ test('signed-in requests are limited for each user', () => {
     guests: rate,
     waits: { key: 1, address: 1 },
   };
-  const limiter = createRateLimiter(
-    limits,
-    createLimitBuckets(limits, () => 0),
-  );
+  const buckets = createLimitBuckets(limits, () => 0);
   const reply = { getHeader: () => undefined, header: () => reply } as never;
+  return { limiter: createRateLimiter(limits, buckets), reply };
+}
+
+test('signed-in requests are limited for each user', () => {
+  const { limiter, reply } = createLimiter();
   const send = (userId: string) => limiter.onSession({ accountId: 'acc_1', userId }, reply);
   for (let request = 0; request < 300; request += 1) send('usr_1');
   expect(() => send('usr_1')).toThrow('Too many requests by this user.');
   expect(() => send('usr_2')).not.toThrow();
+});
+
+test('wrong codes for other devices are limited for each account, whatever IPs they come from', () => {
+  const { limiter, reply } = createLimiter();
+  let ips = 0;
+  const guess = (accountId: string) => {
+    ips += 1;
+    const client = { ip: `10.0.${ips >> 8}.${ips & 255}` };
+    return limiter.onLinkCode({ accountId } as Principal, client, reply);
+  };
+  // A right code doesn't count.
+  for (let link = 0; link < 1_000; link += 1) guess('acc_1')();
+  for (let request = 0; request < 300; request += 1) guess('acc_1');
+  expect(() => guess('acc_1')).toThrow('Too many requests with wrong codes in this account.');
+  expect(() => guess('acc_2')).not.toThrow();
 });
