@@ -57,7 +57,7 @@ const print = ({ name, proxy, hosts }: FailureResult): void =>
   console.log([name, describe(proxy, 'HAProxy'), describe(hosts, 'several hosts')].join('\n'));
 
 console.log(readVersions());
-const { lost, duplicated, undelivered, inconsistent, unexpectedResponses, ...report } =
+const { lost, duplicated, undelivered, inconsistent, wallets, unexpectedResponses, ...report } =
   await runFailures({
     players: Number(values.players),
     next(elapsedMinutes) {
@@ -66,9 +66,11 @@ const { lost, duplicated, undelivered, inconsistent, unexpectedResponses, ...rep
     },
     onFailure: print,
   });
-const { decisions, events, rewards } = report;
-console.log(`acknowledged: ${decisions} decisions, ${events} events, ${rewards} rewards`);
-printFindings({ lost, duplicated, undelivered, inconsistent, unexpectedResponses });
+const { decisions, events, rewards, walletChanges } = report;
+console.log(
+  `acknowledged: ${decisions} decisions, ${events} events, ${rewards} rewards, ${walletChanges} changes to wallets`,
+);
+printFindings({ lost, duplicated, undelivered, inconsistent, wallets, unexpectedResponses });
 const unrecoveredFailures = report.failures.filter(
   ({ proxy, hosts }) => proxy.recoveredMs === undefined || hosts.recoveredMs === undefined,
 );

@@ -1,5 +1,7 @@
 import { startCluster } from '../faults/cluster.ts';
 import { startPlayers } from '../faults/players.ts';
+import { verifyWallets } from '../kills/compare-wallets.ts';
+import { startWalletPlayers } from '../kills/wallet-players.ts';
 import { waitUntilDelivered, type Verdict, verify } from '../faults/verify.ts';
 import { createClient } from '../http/client.ts';
 import { startReceiver } from '../http/receiver.ts';
@@ -28,10 +30,16 @@ export interface FailoverReport extends Verdict {
   decisions: number;
   events: number;
   rewards: number;
+  /** Confirmed credits and spends. */
+  walletChanges: number;
+  /** Wallets that differ from what the service has confirmed. */
+  wallets: string[];
   /** Responses with a status other than 200 or 503. There must be none, regardless of the failure. */
   unexpectedResponses: string[];
 }
 
+/** Players without a server, whose wallets are compared with what the service has confirmed. */
+const walletPlayers = 8;
 /** The service is considered recovered once this many new decisions have earned their reward. */
 const recoveryRewards = 10;
 /** How long a player retries a request. Longer than any failover takes. */
@@ -74,6 +82,10 @@ export async function runFailures({
       trackResource(startCanary(url, client.publishable), (resource) => resource.stop()),
     );
     if (!proxy || !hosts) throw new Error('Expected two processes.');
+    const session = trackResource(
+      startWalletPlayers({ urls: cluster.urls, key: client.publishable, count: walletPlayers }),
+      (resource) => resource.abandon(),
+    );
     await players.waitForRewards(recoveryRewards);
 
     const results: FailureResult[] = [];
@@ -94,6 +106,8 @@ export async function runFailures({
       onFailure?.(result);
     }
     await Promise.all([players, proxy, hosts].map((resource) => resource.stop()));
+    const walletChanges = session.countChanges();
+    const wallets = await verifyWallets(patroni.proxyUrl, session);
     await waitUntilDelivered(patroni.proxyUrl);
     const { events, rewards } = players.acknowledged;
     const decisions = [
@@ -105,6 +119,8 @@ export async function runFailures({
     const verdict = await verify(patroni.proxyUrl, acknowledged, receiver.requests);
     return {
       ...verdict,
+      wallets,
+      walletChanges,
       failures: results,
       decisions: decisions.length,
       events: events.size,

@@ -30,7 +30,8 @@ if (report === undefined) {
   console.log('PostgreSQL is not installed.');
   process.exitCode = 1;
 } else {
-  const { lost, duplicated, undelivered, inconsistent, unexpectedResponses, ...counts } = report;
+  const { lost, duplicated, undelivered, inconsistent, wallets, unexpectedResponses, ...counts } =
+    report;
   console.log(counts);
-  printFindings({ lost, duplicated, undelivered, inconsistent, unexpectedResponses });
+  printFindings({ lost, duplicated, undelivered, inconsistent, wallets, unexpectedResponses });
 }

@@ -7,6 +7,8 @@ import { startReceiver } from '../http/receiver.ts';
 import { startPrivatePostgres } from '../private-postgres.ts';
 import { startCluster } from './cluster.ts';
 import type { Fault } from './faults.ts';
+import { verifyWallets } from '../kills/compare-wallets.ts';
+import { startWalletPlayers } from '../kills/wallet-players.ts';
 import { type Players, startPlayers } from './players.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
 import { waitUntilDelivered, type Verdict, verify } from './verify.ts';
@@ -23,6 +25,10 @@ export interface FaultReport extends Verdict {
   decisions: number;
   events: number;
   rewards: number;
+  /** Confirmed credits and spends. */
+  walletChanges: number;
+  /** Wallets that differ from what the service has confirmed. */
+  wallets: string[];
   /** The number of requests that got a 503 or no response. */
   rejected: number;
   /** Responses with a status other than 200 or 503. There must be none, regardless of the fault. */
@@ -31,6 +37,8 @@ export interface FaultReport extends Verdict {
   skipped: string[];
 }
 
+/** Players without a server, whose wallets are compared with what the service has confirmed. */
+const walletPlayers = 8;
 /** The service is considered recovered once this many new decisions have earned their reward. */
 const recoveryRewards = 10;
 
@@ -75,6 +83,10 @@ export async function injectFaults({
       startPlayers({ urls: cluster.urls, key: client.publishable, count }),
       (resource) => resource.stop(),
     );
+    const session = trackResource(
+      startWalletPlayers({ urls: cluster.urls, key: client.publishable, count: walletPlayers }),
+      (resource) => resource.abandon(),
+    );
     await players.waitForRewards(recoveryRewards);
     onFault?.(`Before: ${describe(players)}`);
     const skipped: string[] = [];
@@ -93,11 +105,15 @@ export async function injectFaults({
     }
     if (backToBack) await players.waitForRewards(recoveryRewards);
     await players.stop();
+    const walletChanges = session.countChanges();
+    const wallets = await verifyWallets(postgres.url, session);
     await waitUntilDelivered(postgres.url);
     const verdict = await verify(postgres.url, players.acknowledged, receiver.requests);
     const { decisions, events, rewards } = players.acknowledged;
     return {
       ...verdict,
+      wallets,
+      walletChanges,
       decisions: decisions.size,
       events: events.size,
       rewards: rewards.size,

@@ -16,6 +16,7 @@ test(
       duplicated: [],
       undelivered: [],
       inconsistent: [],
+      wallets: [],
       unexpectedResponses: [],
     });
     for (const { proxy, hosts } of report.failures)

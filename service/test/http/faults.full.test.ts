@@ -17,10 +17,12 @@ test(
       duplicated: [],
       undelivered: [],
       inconsistent: [],
+      wallets: [],
       unexpectedResponses: [],
     });
     // The test is meaningful only if rewards were earned and requests were rejected.
     expect(report.rewards).toBeGreaterThanOrEqual(20);
+    expect(report.walletChanges).toBeGreaterThanOrEqual(20);
     expect(report.rejected).toBeGreaterThan(0);
   },
 );

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../src/store/database.ts';
 import { findSumDifferences } from '../../src/wallet/check-sums.ts';
+import { compareEntries, type EntryViolations } from './compare-wallets.ts';
 import { openKillStore, startProcesses, waitForCount } from './processes.ts';
-import { type ConfirmedGuest, startWalletPlayers } from './wallet-players.ts';
+import { startWalletPlayers } from './wallet-players.ts';
 
 interface WalletKillOptions {
   /** The credits and spends to confirm. */
@@ -19,15 +20,9 @@ interface WalletKillOptions {
 }
 
 /** Violated guarantees. All lists should be empty. */
-interface Violations {
+interface Violations extends EntryViolations {
   /** Wallets whose entries don't add up to the balance, at the time of a kill or at the end. */
   sums: string[];
-  /** Confirmed credits and spends that are not stored exactly once, as they were confirmed and for one player. */
-  lost: string[];
-  /** Stored credits and spends that the service has not confirmed, although each request was repeated until it did. */
-  unconfirmed: string[];
-  /** Wallets that differ from what was confirmed. */
-  differences: string[];
   unexpectedResponses: string[];
 }
 
@@ -102,44 +97,4 @@ export async function runWalletKills({
     await processes.stop();
     rmSync(dataDir, { recursive: true, force: true });
   }
-}
-
-interface EntryRow {
-  viewer: string;
-  id: string;
-  delta: number;
-}
-
-/** Compares the stored entries and balances with what the service has confirmed to each guest. */
-async function compareEntries(
-  database: Database,
-  guests: readonly ConfirmedGuest[],
-): Promise<Pick<Violations, 'lost' | 'unconfirmed' | 'differences'>> {
-  const rows = await database.query<EntryRow>('SELECT viewer, id, delta FROM wallet_entries');
-  const balances = await database.query<{ viewer: string; balance: number }>(
-    'SELECT viewer, balance FROM wallet_balances',
-  );
-  const balanceOf = new Map(balances.map(({ viewer, balance }) => [viewer, balance]));
-  const stored = new Map<string, EntryRow[]>();
-  for (const row of rows) stored.set(row.id, [...(stored.get(row.id) ?? []), row]);
-  const confirmedIds = new Set(guests.flatMap(({ entries }) => [...entries.keys()]));
-  const [lost, differences]: string[][] = [[], []];
-  for (const { playerRef, entries } of guests) {
-    const found = [...entries].flatMap(([id, delta]) => {
-      const [row, ...others] = stored.get(id) ?? [];
-      if (row?.delta === delta && others.length === 0) return row.viewer;
-      lost?.push(`${playerRef} ${id}: ${JSON.stringify(stored.get(id))}; expected ${delta}`);
-      return [];
-    });
-    const viewers = new Set(found);
-    const expected = [...entries.values()].reduce((sum, delta) => sum + delta, 0);
-    const actual = [...viewers].map((viewer) => balanceOf.get(viewer));
-    if (entries.size > 0 && (actual.length !== 1 || actual[0] !== expected))
-      differences?.push(`${playerRef}: ${JSON.stringify(actual)}; expected ${expected}`);
-  }
-  return {
-    lost: lost ?? [],
-    differences: differences ?? [],
-    unconfirmed: rows.flatMap(({ id, delta }) => (confirmedIds.has(id) ? [] : `${id}: ${delta}`)),
-  };
 }
