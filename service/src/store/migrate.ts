@@ -3,6 +3,7 @@ import { distributeTables, rejectWorker, type TablePlacement } from './citus.ts'
 import type { Database, Queries } from './database.ts';
 import { withMigrationLock } from './migration-lock.ts';
 import { initial } from './migrations/initial.ts';
+import { sourceCallbacks } from './migrations/source-callbacks.ts';
 import { grantBudgets, walletEntriesByTime } from './migrations/wallet-reports.ts';
 /** An index that a migration adds. */
 interface Index {
@@ -30,7 +31,12 @@ interface AppliedMigration {
 }
 
 /** All migrations, in order. Never change a released migration. Append new ones. */
-export const allMigrations: readonly Migration[] = [initial, grantBudgets, walletEntriesByTime];
+export const allMigrations: readonly Migration[] = [
+  initial,
+  grantBudgets,
+  walletEntriesByTime,
+  sourceCallbacks,
+];
 
 /** Thrown when this release can't run on the database's schema. */
 export class SchemaError extends Error {

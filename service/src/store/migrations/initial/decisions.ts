@@ -86,8 +86,7 @@ export const decisions = [
         CASE WHEN event ->> 0 LIKE '~%' THEN regexp_replace(list -> 1 ->> 0, '[^-]*$', '') || substr(event ->> 0, 2)
           ELSE event ->> 0 END AS id,
         jsonb '{"i": "impression", "v": "viewable", "s": "start", "1": "first_quartile", "2": "midpoint",
-          "3": "third_quartile", "c": "complete", "k": "click", "x": "skip", "z": "close", "e": "error",
-          "a": "source_callback"}'
+          "3": "third_quartile", "c": "complete", "k": "click", "x": "skip", "z": "close", "e": "error"}'
           ->> (event ->> 1) AS type,
         to_timestamp((first_ms + (event ->> 2)::bigint - (event ->> 3)::bigint) / 1000.0) AS occurred_at,
         to_timestamp((first_ms + (event ->> 2)::bigint) / 1000.0) AS received_at,
