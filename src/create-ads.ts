@@ -29,11 +29,12 @@ import { createIndexedDbStore } from './outbox/event-store.ts';
 import { systemClock } from './platform/clock.ts';
 import { browserPresence } from './platform/locks.ts';
 import { browserConnectivity, browserPageLifecycle, onOffline } from './platform/page.ts';
-import { openFrontDoor } from './platform/front-door.ts';
+import { onInput, openFrontDoor } from './platform/front-door.ts';
 import { native } from './platform/native.ts';
 import { createEmitter, type Emitter } from './platform/emitter.ts';
 import { newRandomId } from './platform/ids.ts';
 import { startPortalMode } from './portal-mode.ts';
+import { importPageAds } from './portal-parts.ts';
 import type { PageAds } from './portal/connect-page-ads.ts';
 import { browserTabChannel } from './platform/page.ts';
 import { loadPart } from './platform/load-part.ts';
@@ -200,10 +201,10 @@ export function startAds(
   });
   let pageAds: PageAds | undefined;
   const loadPageAds = async (): Promise<void> => {
-    const importPart = () => import('./portal/connect-page-ads.ts');
-    const connect = await loadPart(importPart, 'connectPageAds', { ...ports, signal });
+    const connect = await loadPart(importPageAds, 'connectPageAds', { ...ports, signal });
     pageAds = connect({
       ...breakDeps,
+      onInput,
       pageAds: validOptions.pageAds,
       onShown: decisions.onImpression,
       signal,
@@ -218,6 +219,7 @@ export function startAds(
       ...validOptions,
       portal,
       engine,
+      onInput,
       rewards,
       findHold: decisions.findHold,
       onShown(ad) {

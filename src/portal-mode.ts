@@ -3,6 +3,7 @@ import type { AdsDeps } from './assemble-ads.ts';
 import type { Availability } from './outcome.ts';
 import { runWithTimeout } from './platform/clock.ts';
 import { loadPart } from './platform/load-part.ts';
+import { importPortal } from './portal-parts.ts';
 import type { PortalAdapter } from './portal/adapter.ts';
 import type { Portal, PortalDeps } from './portal/connect-portal.ts';
 
@@ -20,8 +21,7 @@ export function startPortalMode(
 ): Required<Pick<AdsDeps, 'decisions' | 'portal' | 'run'>> {
   const { clock, portal: given, signal } = deps;
   let portal: Portal | undefined;
-  const importPart = () => import('./portal/connect-portal.ts');
-  const loading = loadPart(importPart, 'connectPortal', deps).then(
+  const loading = loadPart(importPortal, 'connectPortal', deps).then(
     (connectPortal) => (portal = connectPortal(deps, page)),
   );
   // Rejects only when the ads are destroyed.

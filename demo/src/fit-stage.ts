@@ -9,8 +9,9 @@ export function fitStage(game: Game, stage: HTMLElement): void {
     const ratio = Math.min(devicePixelRatio, maxPixelRatio);
     const width = Math.max(1, Math.round(stage.clientWidth * ratio));
     const height = Math.max(1, Math.round(stage.clientHeight * ratio));
-    game.scale.setZoom(1 / ratio);
     game.scale.resize(width, height);
+    // Only this sets the canvas's own size, from the size that the game has by now.
+    game.scale.setZoom(1 / ratio);
   };
   new ResizeObserver(fit).observe(stage);
   fit();

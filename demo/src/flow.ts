@@ -49,6 +49,7 @@ export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip, s
     revived = true;
     closeScreens();
     run.revive();
+    ads.portal?.gameplayStart();
   });
   const double = createOffer('double', 'double-coins', ads, (result) => {
     report('double-coins', result);
@@ -94,6 +95,7 @@ export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip, s
     closeScreens();
     revived = false;
     run.play();
+    ads.portal?.gameplayStart();
   }
 
   function showLobby(): void {
@@ -118,6 +120,7 @@ export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip, s
   return {
     showLobby,
     gameOver(sparks) {
+      ads.portal?.gameplayStop();
       gameOverCount += 1;
       const isRecord = sparks > Number(readSetting('best') ?? 0);
       if (isRecord) writeSetting('best', String(sparks));

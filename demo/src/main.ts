@@ -6,6 +6,7 @@ import { createFlow, type Flow } from './flow.ts';
 import { LanternRun, type RunListener } from './game/lantern-run.ts';
 import { type GameConfig, loadConfig, watchAccount } from './game-server.ts';
 import { describeReward } from './outcome-text.ts';
+import { saveOnPortal } from './portal-save.ts';
 import { createShop, type Shop } from './shop.ts';
 import { createSwitchableNetwork } from './switchable-network.ts';
 import { element, write } from './ui/element.ts';
@@ -79,7 +80,8 @@ function startGame(config: GameConfig): void {
       strip.recordDelivery(decisionId);
       newFlow.confirm(placement, `Confirmed: ${describeReward(reward)}`);
     });
-    followAccount(config, ads, strip);
+    if (ads.portal) saveOnPortal(ads);
+    else followAccount(config, ads, strip);
     setInterval(() => {
       newFlow.refreshOffers();
       newShop.refresh();

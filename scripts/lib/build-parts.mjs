@@ -33,6 +33,7 @@ export const buildParts = [
       'dist/trueward-ad-placement.js',
       'dist/trueward-cocos.js',
       'dist/trueward-phaser.js',
+      'dist/trueward-portals.js',
       'dist/trueward-web-export.js',
       'dist/types/index.d.ts',
       '.cache/api-reports/index.api.md',
@@ -40,6 +41,8 @@ export const buildParts = [
     commands: [
       vite(),
       vite('--mode', 'cocos-slim'),
+      // Other script tags contain the hash of this one.
+      vite('--mode', 'trueward-portals'),
       vite('--mode', 'trueward'),
       vite('--mode', 'trueward-ad-placement'),
       vite('--mode', 'trueward-cocos'),

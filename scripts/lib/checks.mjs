@@ -96,6 +96,7 @@ const allChecks = [
         'trueward-ad-placement.js',
         'trueward-cocos.js',
         'trueward-phaser.js',
+        'trueward-portals.js',
         'trueward-web-export.js',
       ],
     ],

@@ -8,7 +8,7 @@ import { loadPart } from '../platform/load-part.ts';
 import { listen } from '../platform/native.ts';
 import type { PortalAdapter } from './adapter.ts';
 import { adapters } from './adapters/index.ts';
-import { createHold } from './hold-game.ts';
+import { createHold, type HoldDeps } from './hold-game.ts';
 import { showPageAd } from './show-page-ad.ts';
 
 /** How long an ad SDK that had no ad for a placement is not asked again, in milliseconds. */
@@ -16,7 +16,7 @@ const restMs = 30_000;
 /** Delay before an ad SDK that could not be loaded is tried again, in milliseconds. Each later delay is twice as long. */
 const firstRetryMs = 30_000;
 
-export interface PageAdsDeps extends Omit<BreakDeps, 'showInPage'> {
+export interface PageAdsDeps extends Omit<BreakDeps, 'showInPage'>, HoldDeps {
   pageAds: AdsOptions['pageAds'];
   /** Counts an ad that has begun. */
   onShown(decisionId: string): void;
@@ -39,7 +39,7 @@ export interface PageAds {
 /** Loads the ad SDKs. Each of them takes part in decisions as soon as it is ready. */
 export function connectPageAds(deps: PageAdsDeps): PageAds {
   const { clock, enqueue, loadTimeoutMs, signal } = deps;
-  const hold = createHold(deps.engine);
+  const hold = createHold(deps);
   const ready = new Map<string, PortalAdapter>();
   /** Until when an ad SDK is not asked for a placement's ad. */
   const rests = new Map<string, Deadline>();

@@ -3,7 +3,6 @@ import { findShownAd, occupyPage } from '../ad-break/occupy-page.ts';
 import type { BreakKind, BreakRequest } from '../ad-break/run-ad-break.ts';
 import type { PortalPage, PreloadOptions } from '../ads.ts';
 import type { Decisions } from '../decision/decisions.ts';
-import type { EngineDriver } from '../engine/engine-driver.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Availability, Outcome, Reward, ShowResult } from '../outcome.ts';
 import { type Clock, createDeadline, type Deadline, runWithTimeout } from '../platform/clock.ts';
@@ -14,19 +13,18 @@ import { listen } from '../platform/native.ts';
 import type { Rewards } from '../reward/rewards.ts';
 import type { PortalAdapter } from './adapter.ts';
 import { adapters } from './adapters/index.ts';
-import { createHold } from './hold-game.ts';
+import { createHold, type HoldDeps } from './hold-game.ts';
 import { mutePage } from './mute-page.ts';
 import { NotConnected, runPortalAd, startLimitMs } from './run-portal-ad.ts';
 
 /** How long a placement counts as unavailable after a call without an ad, in milliseconds. */
 const restMs = 30_000;
 
-export interface PortalDeps {
+export interface PortalDeps extends HoldDeps {
   portal: PortalName | PortalAdapter;
   portalRewards?: Record<string, Reward> | undefined;
   portalPlacements?: Record<string, string> | undefined;
   clock: Clock;
-  engine: EngineDriver;
   rewards: Pick<Rewards, 'settle' | 'track'>;
   /** Returns why the player may see no ad now. */
   findHold: Decisions['findHold'];
@@ -69,7 +67,7 @@ export function connectPortal(
   page: Pick<PortalPage, 'language' | 'muted'>,
 ): Portal {
   const { clock, newId, onChange, portal, rewards, signal } = deps;
-  const hold = createHold(deps.engine);
+  const hold = createHold(deps);
   const name = typeof portal === 'string' ? portal : portal.name;
   const portalRewards = copyOwn(deps.portalRewards);
   const portalPlacements = copyOwn(deps.portalPlacements);

@@ -3,21 +3,27 @@ import { identifyPress } from '../ad-break/press-judge.ts';
 import type { EngineDriver } from '../engine/engine-driver.ts';
 import { countHolds } from '../platform/count-holds.ts';
 import { callGuarded } from '../platform/guard.ts';
-import { onInput } from '../platform/front-door.ts';
+import type { onInput } from '../platform/front-door.ts';
 import { listen } from '../platform/native.ts';
 
 /** Holds the game. The returned function may be called more than once. */
 export type Hold = () => () => void;
 
+export interface HoldDeps {
+  engine: EngineDriver;
+  /** With a script tag, this code is loaded late, so it listens through what was loaded first. */
+  onInput: typeof onInput;
+}
+
 /**
  * Creates a function that holds the game. Ads and the portal's own pauses overlap in any order, so the game goes on
  * when the last of them has ended.
  */
-export const createHold = (engine: EngineDriver): Hold =>
+export const createHold = ({ engine, onInput: listenFirst }: HoldDeps): Hold =>
   countHolds(() => {
     const releases: (() => void)[] = [];
     callGuarded(() => releases.push(engine.hold()));
-    callGuarded(() => releases.push(holdInput(engine.focusTarget())));
+    callGuarded(() => releases.push(holdInput(engine.focusTarget(), listenFirst)));
     // Each step is guarded separately. The game must go on even if a step fails.
     return () => releases.forEach(callGuarded);
   }).hold;
@@ -30,7 +36,7 @@ const scrollKeys = /^(?: |PageUp|PageDown|End|Home|Arrow(?:Up|Down|Left|Right))$
  * is aimed at the game is withheld: events on its canvas, and keys without a focused element. The game receives a
  * release event for everything that was down before, and none for what was pressed in the meantime.
  */
-function holdInput(canvas: HTMLElement | null): () => void {
+function holdInput(canvas: HTMLElement | null, listenFirst: typeof onInput): () => void {
   const surfaces = canvas ? [canvas] : Array.from(document.querySelectorAll('canvas'));
   const isForGame = ({ target }: Event): boolean =>
     target === document.body ||
@@ -54,7 +60,7 @@ function holdInput(canvas: HTMLElement | null): () => void {
     else if (/up$|end$|cancel$/.test(event.type) && !pressed.has(press)) missedPresses.push(event);
   }
   const stops = [
-    onInput((event) => {
+    listenFirst((event) => {
       if (!isForGame(event)) return;
       if (event instanceof KeyboardEvent) onKey(event);
       else onPress(event);

@@ -2,7 +2,8 @@ import { createAdPlacement, installAdsbygoogle } from '../ad-placement/index.ts'
 import { type Ads, OptionError } from '../index.ts';
 import { listen, native } from '../platform/native.ts';
 import { unavailableAds } from '../unavailable-ads.ts';
-import { extendGlobal, findTag, startTag } from './start-tag.ts';
+import { findTag } from './find-tag.ts';
+import { extendGlobal, startTag } from './start-tag.ts';
 
 declare global {
   interface TruewardGlobal {

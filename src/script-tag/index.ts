@@ -1,3 +1,4 @@
-import { findTag, startTag } from './start-tag.ts';
+import { findTag } from './find-tag.ts';
+import { startTag } from './start-tag.ts';
 
 startTag(findTag());

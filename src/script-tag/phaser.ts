@@ -1,6 +1,7 @@
 import { phaserDriver, TruewardPlugin } from '../phaser/index.ts';
 import { warnOnce } from '../platform/warn.ts';
-import { extendGlobal, findTag } from './start-tag.ts';
+import { findTag } from './find-tag.ts';
+import { extendGlobal } from './start-tag.ts';
 
 declare global {
   interface TruewardGlobal {

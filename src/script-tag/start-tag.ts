@@ -5,7 +5,6 @@ import {
   type EngineDriver,
   OptionError,
 } from '../index.ts';
-import { findCurrentScript } from '../platform/native.ts';
 import { readAttributes } from './read-attributes.ts';
 
 /** Called with the `Ads` instance that the tag has started. */
@@ -52,14 +51,6 @@ function runCommands(ads: Ads, commands: Command[]): void {
     }
   }
 }
-
-/**
- * Returns the tag that has loaded this file. In a module, `document.currentScript` is null, so this finds the page's
- * module tag with a key.
- */
-export const findTag = (): Element | null =>
-  findCurrentScript() ??
-  document.querySelector('script[type="module"]:is([data-key], [data-portal])');
 
 /**
  * Defines the SDK's global, and starts the SDK if the tag has a key or a portal.

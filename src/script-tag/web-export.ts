@@ -1,5 +1,6 @@
 import { webExportDriver } from '../web-export/index.ts';
-import { extendGlobal, findTag, startTag } from './start-tag.ts';
+import { findTag } from './find-tag.ts';
+import { extendGlobal, startTag } from './start-tag.ts';
 
 declare global {
   interface TruewardGlobal {

@@ -16,7 +16,7 @@ const stopFrames = (page: Page): Promise<void> =>
 it.for(portals)(
   'the demo runs on %s: a reward whose game crashes before it is saved arrives once',
   async (portal, { browser, stack }) => {
-    const context = await browser.newContext({ viewport: { width: 800, height: 600 } });
+    const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
     const errors: string[] = [];
     const open = async (laterMs = 0): Promise<Page> => {
       const page = await context.newPage();
@@ -43,6 +43,15 @@ it.for(portals)(
     };
 
     const page = await open();
+    // Some parts of the page need the service. Without them, the stage is larger.
+    await expect(page.getByText('On the game server').isVisible()).resolves.toBe(false);
+    const readHeights = (): Promise<number[]> =>
+      page.evaluate(() =>
+        ['#canvas', '#canvas canvas'].map(
+          (part) => document.querySelector(part)?.clientHeight ?? 0,
+        ),
+      );
+    await expect.poll(async () => new Set(await readHeights()).size).toBe(1);
     // On CrazyGames, an ad that was closed looks like one that failed.
     if (portal !== 'crazygames') {
       await showAd(page, 'Close early');
@@ -59,10 +68,12 @@ it.for(portals)(
     const next = await open(60_000);
     await expect.poll(() => read(next, 'device-delivered')).toBe('1');
     await expect.poll(() => read(next, 'device-earned')).toBe('0');
+    expect(await read(next, 'coins')).toBe('100');
     await next.reload();
     await next.locator('#treasure:enabled').waitFor();
     await expect.poll(() => read(next, 'device-delivered')).toBe('1');
     expect(await read(next, 'device-earned')).toBe('0');
+    expect(await read(next, 'coins')).toBe('100');
     await context.close();
     expect(errors).toEqual([]);
   },

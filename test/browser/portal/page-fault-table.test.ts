@@ -4,6 +4,7 @@ import { loadCreative } from '../../../src/creative/load-creative.ts';
 import { requestAd } from '../../../src/decision/request-ad.ts';
 import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
 import type { RewardReport } from '../../../src/outcome.ts';
+import { onInput } from '../../../src/platform/front-door.ts';
 import type { PortalAdapter, PortalAnswer, PortalCall } from '../../../src/portal/adapter.ts';
 import { connectPageAds, type PageAdsDeps } from '../../../src/portal/connect-page-ads.ts';
 import { createDeferred } from '../../support/deferred.ts';
@@ -75,6 +76,7 @@ function play({ deps, request }: Fault) {
       onFrame: () => () => undefined,
       focusTarget: () => null,
     },
+    onInput,
     async enqueue(event) {
       events.push(event);
     },

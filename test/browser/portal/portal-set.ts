@@ -3,6 +3,7 @@ import { standInGlobals } from '../../../demo/src/portals/sdks.ts';
 import type { PortalBehavior } from '../../../demo/src/portals/stage.ts';
 import { installStandIn } from '../../../demo/src/portals/stand-in.ts';
 import type { BreakRequest } from '../../../src/ad-break/run-ad-break.ts';
+import { onInput } from '../../../src/platform/front-door.ts';
 import type { PortalName } from '../../../src/platform/find-portal.ts';
 import type { PortalAdapter } from '../../../src/portal/adapter.ts';
 import { connectPortal, type PortalDeps } from '../../../src/portal/connect-portal.ts';
@@ -44,6 +45,7 @@ export function createPortalPage(
         onFrame: () => () => undefined,
         focusTarget: () => null,
       },
+      onInput,
       rewards: {
         async track() {},
         async settle(statuses) {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, FrameLocator, Page } from 'playwright';
-import { expect } from 'vitest';
+import { expect, inject } from 'vitest';
 import type {} from '../../../src/script-tag/phaser.ts';
 import type {} from '../../../src/script-tag/start-tag.ts';
 import { rowsForRun } from '../../support/quick-run.ts';
@@ -93,8 +93,13 @@ it('the README’s tag shows an ad under the README’s content security policy'
     body: createPage(addAttributes('data-user-ref="player-1"')),
     policy: `${pagePolicy.split(';')[0]}; ${policy}`,
   });
+  const scripts: (string | undefined)[] = [];
+  page.on('request', (request) => {
+    if (request.resourceType() === 'script') scripts.push(request.url().split('/').at(-1));
+  });
   await page.goto(`${host.url}/strict`);
   await earn(page);
+  expect(scripts.sort()).toEqual(['game.js', 'trueward.js']);
   expect(errors).toEqual(expectedErrors);
 });
 
@@ -211,13 +216,21 @@ it('a tag with a portal starts without a key, and shows the portal’s ads', asy
   page.on('request', (request) => {
     if (request.url().startsWith(stack.serviceUrl)) requests.push(request.url());
   });
+  // The code for portals is in a file of its own, which is loaded again if that fails.
+  const answers: number[] = [];
+  await page.route('**/trueward-portals.js', (route) => {
+    answers.push(answers.length === 0 ? 503 : 200);
+    return answers.length === 1 ? route.fulfill({ status: 503 }) : route.fallback();
+  });
+  const failure = 'Failed to load resource: the server responded with a status of 503';
   host.set('/poki', { body: createPage(sdk + createTag('="poki"', rewards)) });
   await page.goto(`${host.url}/poki`);
   await page.locator('html[data-ready]').waitFor();
   await page.locator('#play').click();
   await page.locator('#outcome', { hasText: 'rewarded' }).waitFor();
   expect(await page.evaluate(() => Reflect.get(window, 'asked') as unknown)).toEqual(['rewarded']);
-  expect([requests, errors]).toEqual([[], expectedErrors]);
+  expect([requests, answers]).toEqual([[], [503, 200]]);
+  expect(errors.filter((text) => !text.startsWith(failure))).toEqual(expectedErrors);
 
   const mistakes: [tag: string, message: string][] = [
     // No portal is found here, so the service is needed.
@@ -230,6 +243,47 @@ it('a tag with a portal starts without a key, and shows the portal’s ads', asy
     await page.goto(`${host.url}/portal-mistake`, { waitUntil: 'load' });
     expect(errors).toEqual([expect.stringContaining(message)]);
   }
+});
+
+it('page ads load the code for portals too, from the tag’s folder and with its protection', async () => {
+  const google = `<script nonce="n1">
+    window.adsbygoogle = { push: (entry) => entry.onReady?.() };
+  </script>`;
+  const tag = addAttributes('nonce="n1" data-page-ads="google_h5"');
+  host.set('/page-ads', {
+    body: createPage(google + tag).replace('<script src', '<script nonce="n1" src'),
+    policy: `script-src 'nonce-n1'`,
+  });
+  await page.goto(`${host.url}/page-ads`);
+  await page.locator('html[data-ready]').waitFor();
+  const listed = async (): Promise<unknown> => {
+    const request = page.waitForRequest(`${stack.serviceUrl}/v1/decisions`);
+    await page.evaluate(
+      () => void window.ads.preload('revive', { customData: `${Math.random()}` }),
+    );
+    return ((await request).postDataJSON() as { page_adapters?: string[] }).page_adapters;
+  };
+  await expect.poll(listed).toEqual(['google_h5']);
+  expect(errors).toEqual(expectedErrors);
+});
+
+it('loads no other file for portals than the one that was built with it', async () => {
+  const file = await readFile(join(root, 'dist', 'trueward-portals.js'), 'utf8');
+  await page.route('**/trueward-portals.js', (route) =>
+    route.fulfill({
+      body: `${file};`,
+      contentType: 'text/javascript',
+      headers: { 'access-control-allow-origin': '*' },
+    }),
+  );
+  host.set('/no-portals', { body: createPage(addAttributes('data-portal="poki"')) });
+  await page.goto(`${host.url}/no-portals`, { waitUntil: 'load' });
+  await expect.poll(() => errors.join()).toContain('integrity');
+  // The developer is told once it has failed for seven seconds.
+  if (inject('full'))
+    await expect
+      .poll(() => errors.join(), { timeout: 20_000 })
+      .toContain('trueward-portals.js must be in the same folder');
 });
 
 it('the tag for web exports holds a GDevelop game during its ads', async () => {
