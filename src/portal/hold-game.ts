@@ -29,12 +29,18 @@ export const createHold = ({ engine, onInput: listenFirst }: HoldDeps): Hold =>
   }).hold;
 
 const moves = ['dblclick', 'contextmenu', 'pointermove', 'mousemove', 'wheel', 'touchmove'];
+/** What engines listen for on the window, wherever in the page it happens. */
+const presses = ['keydown', 'keypress', 'keyup', 'click', 'auxclick'].concat(
+  ['pointerdown', 'pointerup', 'pointercancel', 'mousedown', 'mouseup'],
+  ['touchstart', 'touchend', 'touchcancel'],
+);
 const scrollKeys = /^(?: |PageUp|PageDown|End|Home|Arrow(?:Up|Down|Left|Right))$/;
 
 /**
- * Withholds input from the game. The portal's ad is often in the same page, in elements that we don't know, so only what
- * is aimed at the game is withheld: events on its canvas, and keys without a focused element. The game receives a
- * release event for everything that was down before, and none for what was pressed in the meantime.
+ * Withholds input from the game. What is aimed at the game, that is, events on its canvas and keys without a focused
+ * element, reaches nobody. The portal's ad is often in the same page, in elements that we don't know, so everything else
+ * reaches the ad, but not the window, where engines listen for presses outside their canvas. The game receives a release
+ * event for everything that was down before, and none for what was pressed in the meantime.
  */
 function holdInput(canvas: HTMLElement | null, listenFirst: typeof onInput): () => void {
   const surfaces = canvas ? [canvas] : Array.from(document.querySelectorAll('canvas'));
@@ -52,7 +58,7 @@ function holdInput(canvas: HTMLElement | null, listenFirst: typeof onInput): () 
     if (type === 'keydown' && !repeat) pressed.add(code);
     if (type === 'keyup' && !pressed.delete(code)) missedKeys.push(event);
     // The game prevents this itself, but doesn't see the key now.
-    if (scrollKeys.test(key)) event.preventDefault();
+    if (scrollKeys.test(key) && isForGame(event)) event.preventDefault();
   }
   function onPress(event: Event): void {
     const press = identifyPress(event);
@@ -61,10 +67,9 @@ function holdInput(canvas: HTMLElement | null, listenFirst: typeof onInput): () 
   }
   const stops = [
     listenFirst((event) => {
-      if (!isForGame(event)) return;
       if (event instanceof KeyboardEvent) onKey(event);
       else onPress(event);
-      event.stopImmediatePropagation();
+      if (isForGame(event)) event.stopImmediatePropagation();
     }),
     ...moves.map((type) =>
       listen(window, type, (event) => isForGame(event) && event.stopImmediatePropagation(), {
@@ -72,6 +77,9 @@ function holdInput(canvas: HTMLElement | null, listenFirst: typeof onInput): () 
         passive: true,
       }),
     ),
+    ...presses
+      .concat(moves)
+      .map((type) => listen(document, type, (event) => event.stopPropagation(), { passive: true })),
   ];
   return () => {
     for (const stop of stops) stop();

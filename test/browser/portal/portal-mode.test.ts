@@ -359,8 +359,43 @@ describe('the game behind a portal’s ad', () => {
     window.removeEventListener('keydown', record);
     window.removeEventListener('keyup', record);
     closeAd.remove();
-    expect(seen).toEqual(['keydown Before', 'keydown InTheAd', 'keyup Before', 'keydown After']);
+    expect(seen).toEqual(['keydown Before', 'keyup Before', 'keydown After']);
   });
+
+  it.each(['pointer', 'mouse'])(
+    'does not hear a %s press in the ad, but the end of one that began before',
+    async (kind) => {
+      const Kind = kind === 'mouse' ? MouseEvent : PointerEvent;
+      const closeAd = document.body.appendChild(document.createElement('button'));
+      const inAd: string[] = [];
+      const inGame: string[] = [];
+      // Engines listen on the window too, for a press that ends outside their canvas.
+      const record = ({ type }: Event): void => void inGame.push(type);
+      const types = [`${kind}down`, `${kind}up`, `${kind}cancel`, 'click'];
+      for (const type of types) {
+        window.addEventListener(type, record);
+        closeAd.addEventListener(type, () => void inAd.push(type));
+      }
+      const touch = (type: string): void =>
+        void closeAd.dispatchEvent(new Kind(type, { bubbles: true }));
+      page = createPortalPage(
+        createAdapter({
+          async show(_kind, _placement, { onStart }) {
+            onStart();
+            // The press that has opened the ad ends in it.
+            touch(`${kind}up`);
+            for (const type of [`${kind}down`, `${kind}up`, 'click']) touch(type);
+            return 'completed';
+          },
+        }),
+      );
+      await page.show('interstitial');
+      for (const type of types) window.removeEventListener(type, record);
+      closeAd.remove();
+      expect(inAd).toEqual([`${kind}up`, `${kind}down`, `${kind}up`, 'click']);
+      expect(inGame).toEqual([kind === 'mouse' ? 'mouseup' : 'pointercancel']);
+    },
+  );
 });
 
 describe('a page that its portal mutes', () => {
