@@ -4,7 +4,7 @@ import { listen, native } from './native.ts';
  * The window's first listeners for discrete input. They are added when the SDK is loaded, normally before the game adds
  * its own, so that a page that cancels or stops its input cannot disable an ad's controls.
  */
-const inputTypes = ['keydown', 'keypress', 'keyup', 'click', 'auxclick'].concat(
+export const inputTypes = ['keydown', 'keypress', 'keyup', 'click', 'auxclick'].concat(
   ['pointerdown', 'pointerup', 'pointercancel', 'mousedown', 'mouseup'],
   ['touchstart', 'touchend', 'touchcancel'],
 );

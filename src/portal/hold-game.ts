@@ -3,7 +3,7 @@ import { identifyPress } from '../ad-break/press-judge.ts';
 import type { EngineDriver } from '../engine/engine-driver.ts';
 import { countHolds } from '../platform/count-holds.ts';
 import { callGuarded } from '../platform/guard.ts';
-import type { onInput } from '../platform/front-door.ts';
+import { inputTypes, type onInput } from '../platform/front-door.ts';
 import { listen } from '../platform/native.ts';
 
 /** Holds the game. The returned function may be called more than once. */
@@ -29,11 +29,6 @@ export const createHold = ({ engine, onInput: listenFirst }: HoldDeps): Hold =>
   }).hold;
 
 const moves = ['dblclick', 'contextmenu', 'pointermove', 'mousemove', 'wheel', 'touchmove'];
-/** What engines listen for on the window, wherever in the page it happens. */
-const presses = ['keydown', 'keypress', 'keyup', 'click', 'auxclick'].concat(
-  ['pointerdown', 'pointerup', 'pointercancel', 'mousedown', 'mouseup'],
-  ['touchstart', 'touchend', 'touchcancel'],
-);
 const scrollKeys = /^(?: |PageUp|PageDown|End|Home|Arrow(?:Up|Down|Left|Right))$/;
 
 /**
@@ -77,7 +72,7 @@ function holdInput(canvas: HTMLElement | null, listenFirst: typeof onInput): () 
         passive: true,
       }),
     ),
-    ...presses
+    ...inputTypes
       .concat(moves)
       .map((type) => listen(document, type, (event) => event.stopPropagation(), { passive: true })),
   ];

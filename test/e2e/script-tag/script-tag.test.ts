@@ -93,9 +93,9 @@ it('the README’s tag shows an ad under the README’s content security policy'
     body: createPage(addAttributes('data-user-ref="player-1"')),
     policy: `${pagePolicy.split(';')[0]}; ${policy}`,
   });
-  const scripts: (string | undefined)[] = [];
+  const scripts: string[] = [];
   page.on('request', (request) => {
-    if (request.resourceType() === 'script') scripts.push(request.url().split('/').at(-1));
+    if (request.resourceType() === 'script') scripts.push(request.url().split('/').at(-1) ?? '');
   });
   await page.goto(`${host.url}/strict`);
   await earn(page);
