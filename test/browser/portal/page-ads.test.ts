@@ -2,6 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { installStandIn } from '../../../demo/src/portals/stand-in.ts';
 import { createAds, type PortalAdapter } from '../../../src/index.ts';
 import { eventually } from '../../support/eventually.ts';
+import { createPublishableKey } from '../../support/stub-service.ts';
 import { custom, usePageAds } from './page-ads-set.ts';
 
 // Google's H5 ads, and an ad SDK of one's own, as sources of the service's decision on one's own page.
@@ -99,6 +100,9 @@ it('on a portal, the ad SDKs of the page are not used', async () => {
   const portalRewards = { revive: { type: 'lives', amount: 1 } };
   const load = vi.fn();
   page.ads = createAds({
+    // Without a key, the reward would wait for the next test of this page.
+    publishableKey: createPublishableKey(),
+    serviceUrl: 'https://ads.test',
     portal: 'google_h5',
     portalRewards,
     pageAds: [{ ...custom(never), load }],
