@@ -92,6 +92,15 @@ test('support makes good for a player who sends the reference', async () => {
   await page.getByRole('button', { name: 'Sign out', exact: true }).click();
   await page.getByText('Signed out of all devices.').waitFor();
   expect((await read()).status).toBe(401);
+
+  await page.getByRole('button', { name: 'Erase the player' }).click();
+  await page.getByRole('button', { name: 'Erase', exact: true }).click();
+  await page.getByText('The player is being erased.').waitFor();
+  await expect
+    .poll(
+      async () => (await game.call('GET', `/v1/wallets/${guest.player_ref}`, game.secret)).status,
+    )
+    .toBe(404);
 });
 
 test.runIf(inject('full'))('changes to panel users take effect immediately', async () => {

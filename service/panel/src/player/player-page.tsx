@@ -11,7 +11,7 @@ import {
 } from '@mui/material';
 import type { LinkCode, PlayerWallet, WalletEntry } from '@trueward/protocol/wire';
 import { useState } from 'react';
-import { Confirm } from 'react-admin';
+import { Confirm, useCanAccess } from 'react-admin';
 import { Link, useSearchParams } from 'react-router';
 import { readMessage } from '../api/problem.ts';
 import { query } from '../api/resources.ts';
@@ -63,6 +63,7 @@ export function PlayerPage() {
 function PlayerCards({ playerRef }: { playerRef: string }) {
   const path = `/v1/wallets/${encodeURIComponent(playerRef)}`;
   const { data: wallet, error } = useRead<PlayerWallet>(path);
+  const { canAccess: canErase = false } = useCanAccess({ resource: 'erasures', action: 'create' });
   if (error) return <Alert severity="warning">{readMessage(error)}</Alert>;
   if (!wallet) return null;
   return (
@@ -84,6 +85,7 @@ function PlayerCards({ playerRef }: { playerRef: string }) {
           <MakeGood path={path} />
           {playerRef.startsWith('ply_') && <NewCode path={path} />}
           {wallet.devices.length > 0 && <SignOut path={path} />}
+          {canErase && <Erase playerRef={playerRef} />}
         </Box>
       </PanelCard>
       {wallet.devices.length > 0 && (
@@ -193,6 +195,31 @@ function SignOut({ path }: { path: string }) {
         onConfirm={() => {
           setOpen(false);
           run(`${path}/devices`, { method: 'DELETE' });
+        }}
+      />
+    </>
+  );
+}
+
+/** Deletes everything that is stored about the player. Only owners can. */
+function Erase({ playerRef }: { playerRef: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const { run } = useAction({ successMessage: 'The player is being erased.' });
+  return (
+    <>
+      <Button color="error" onClick={() => setOpen(true)}>
+        Erase the player
+      </Button>
+      <Confirm
+        isOpen={isOpen}
+        title="Erase everything about this player?"
+        content="The wallet, the devices, and all decisions, events and webhook events are deleted. This can’t be undone."
+        confirm="Erase"
+        confirmColor="warning"
+        onClose={() => setOpen(false)}
+        onConfirm={() => {
+          setOpen(false);
+          run(`/v1/users/${encodeURIComponent(playerRef)}`, { method: 'DELETE' });
         }}
       />
     </>
