@@ -32,6 +32,12 @@ const equivalents = [
     reason: 'It skips no row; it only keeps the planner from merging the queries.',
   },
   {
+    file: 'service/src/decision/load-configuration.ts',
+    original: 'ORDER BY id',
+    replacement: '',
+    reason: 'The snapshot sorts whatever has an order.',
+  },
+  {
     file: 'service/src/http/monitoring/demand-metrics.ts',
     original: '<',
     replacement: '<=',

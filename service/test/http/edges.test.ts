@@ -11,6 +11,7 @@ import {
 } from '../../src/demand/tracker/request-store.ts';
 import { claimChore } from '../../src/history/claim-chore.ts';
 import { readReport } from '../../src/history/report.ts';
+import { rollUpDays } from '../../src/history/rollup.ts';
 import { findCause } from '../../src/inspect/explain-decision.ts';
 import { listDecisions } from '../../src/inspect/list-decisions.ts';
 import { createIds, firstIdAt } from '../../src/platform/ids.ts';
@@ -252,6 +253,13 @@ const edges: Record<string, Edge> = {
     ],
     counts: (own) => claimChore(own, 'chore', hourMs, atMs),
   },
+  'a day that is rolled up, whatever else the account’s other chores did': {
+    prepare: () => [
+      `INSERT INTO chores VALUES ('${accountId}', 'another', now()), ('${accountId}', 'third', now())`,
+      `UPDATE rollups SET hour = ${time(atMs)}`,
+    ],
+    counts: (own, excess) => rollUpDays(own, accountId, atMs + (16 - excess) * 24 * hourMs),
+  },
   'an account with a tracker request that is due': {
     prepare: (excess) => [
       `UPDATE tracker_requests SET state = 'pending', next_at = ${time(atMs + excess)}`,
@@ -294,22 +302,13 @@ const oneDecision = [
   `UPDATE tracker_requests SET state = 'pending', lease_until = NULL`,
 ];
 const since = (excess: number): string => decisionId + '0'.repeat(excess);
+const claim = { accountId, hosts: [], perHost: 9, leaseMs: hourMs, nowMs: atMs };
 const oldest: Record<string, Edge['counts']> = {
   'may be pending': (own, excess) => hasPending(own, since(excess)),
   'may be due': async (own, excess) =>
     (await listAccounts(own, since(excess), atMs)).includes(accountId),
   'may be claimed': async (own, excess) =>
-    isFound(
-      await claimRequests(own, {
-        accountId,
-        hosts: [],
-        perHost: 9,
-        limit: 9,
-        leaseMs: hourMs,
-        sinceId: since(excess),
-        nowMs: atMs,
-      }),
-    ),
+    isFound(await claimRequests(own, { ...claim, limit: 9, sinceId: since(excess) })),
   'may be too late': async (own, excess) =>
     (await sweepRequests(own, since(excess), atMs)).late > 0,
 };
@@ -394,4 +393,31 @@ test('a leased delivery of a failing webhook takes no other webhook’s turn', a
   });
   await expect(transaction).rejects.toBe(undo);
   expect(claimed).toMatchObject([{ id: other }]);
+});
+
+test('tracker requests to different hosts take turns', async () => {
+  const undo = new Error('undo');
+  let claimed: string[] = [];
+  const [first = '', second = '', third = ''] = ids('decision', 1, 2, 3);
+  const transaction = database.transaction(async (queries) => {
+    // The long queue's requests are due before the only one to the other host.
+    await queries.query(
+      `UPDATE tracker_requests SET state = 'pending', lease_until = NULL,
+        host = CASE decision_id WHEN '${third}' THEN 'b.example' ELSE 'a.example' END,
+        next_at = CASE decision_id WHEN '${first}' THEN ${time(atMs - 3)} WHEN '${second}' THEN ${time(atMs - 2)}
+          ELSE ${time(atMs - 1)} END`,
+    );
+    await queries.query(
+      `DELETE FROM tracker_requests WHERE decision_id NOT IN ('${first}', '${second}', '${third}')`,
+    );
+    const requests = await claimRequests(queries, {
+      ...claim,
+      limit: 2,
+      sinceId: firstIdAt('decision', 0),
+    });
+    claimed = requests.map(({ decisionId: id }) => id);
+    throw undo;
+  });
+  await expect(transaction).rejects.toBe(undo);
+  expect(claimed.toSorted()).toEqual([first, third].toSorted());
 });

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { readServiceSecret } from '../../src/access/secret-box.ts';
 import { runOnce, runOnceDetached } from '../../src/http/operations.ts';
+import { createUploads } from '../../src/media/uploads.ts';
 import type { Database, Scope } from '../../src/store/database.ts';
 import { openEmptyDatabase } from '../empty-database.ts';
 import { createManualClock } from '../manual-clock.ts';
@@ -145,4 +146,31 @@ test('processes that create a secret at the same time share one', async () => {
     },
   };
   expect(await create(late as never)).toBe(earlier);
+});
+
+test('an unused file that a creative begins to use while files are deleted is kept', async () => {
+  const name = `${'0'.repeat(64)}.png`;
+  await database.query(
+    `INSERT INTO uploads (account_id, name, bytes, unused_since) VALUES ('service', $1, 1, '2020-01-01')`,
+    [name],
+  );
+  const removed: string[] = [];
+  const uploads = createUploads({
+    database: {
+      ...database,
+      async query<Row extends object>(statement: string, params?: unknown[]) {
+        const rows = await database.query<Row>(statement, params as never);
+        if (statement.includes('SELECT name'))
+          await database.query(
+            `INSERT INTO resources (account_id, environment, kind, id, document, revision, created_at, updated_at)
+              VALUES ('acc_1', 'live', 'creative', 'crv_1', $1, 1, now(), now())`,
+            [JSON.stringify({ media: { files: [{ url: `/media/${name}` }] } })],
+          );
+        return rows;
+      },
+    },
+    store: { remove: async (file: string) => void removed.push(file) },
+    clock,
+  } as never);
+  expect([await uploads.removeUnused(), removed]).toEqual([[], []]);
 });

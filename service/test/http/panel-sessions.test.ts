@@ -51,6 +51,30 @@ test("the audit log names the session's user", async () => {
   });
 });
 
+test('the audit log has every change to a user', async () => {
+  const person = { email: 'audited@example.com', name: 'Audited', role: 'viewer' };
+  const { body } = await owner.send<{ id: string }>('POST', '/panel/api/users', person);
+  const path = `/panel/api/users/${body.id}`;
+  const responses = [
+    await owner.send('PATCH', path, { role: 'operator' }),
+    await owner.send('POST', `${path}/link`, {}),
+    await owner.send('DELETE', path),
+  ];
+  expect(responses.map(({ status }) => status < 300)).toEqual([true, true, true]);
+  const entries = await owner.send<{ data: AuditEntry[] }>(
+    'GET',
+    `/v1/audit-entries?target_id=${body.id}`,
+    undefined,
+    { 'trueward-environment': 'live' },
+  );
+  expect(entries.body.data.map(({ action }) => action).toSorted()).toEqual([
+    'user.invited',
+    'user.link_made',
+    'user.removed',
+    'user.updated',
+  ]);
+});
+
 test('the session cookie is HttpOnly and same-site, and only its hash is stored', async () => {
   const { headers } = await openBrowser().signIn('owner@example.com');
   const [name, value, ...attributes] = (headers.getSetCookie()[0] ?? '').split(/[=;]\s?/);

@@ -48,6 +48,16 @@ describe('the derived ad view', () => {
     });
   });
 
+  test.each([
+    ['as long as the device says, since the decision at most', 5_000, 1_000],
+    ['as long as required if the device says that it began before the decision', 5_001, 11_000],
+  ])('is %s', (_, offsetMs, fromMs) => {
+    const start = createEvent('start', 6_000, { offsetMs });
+    const complete = createEvent('complete', 21_000);
+    const adView = deriveAdView({ ...decision, issuedAtMs: 1_000 }, [start, complete], complete);
+    expect(adView).toMatchObject({ fromMs, toMs: 21_000 });
+  });
+
   test('is derived from the completion if the device clock changed during playback', () => {
     const complete = createEvent('complete', 11_000);
     for (const offsetMs of [3_600_000, 9_000, -5_000])
@@ -164,6 +174,12 @@ describe('a player’s watch time', () => {
     expect(overlaps(createAdView(7_000), [createAdView(0)])).toBe(true);
     expect(overlaps(createAdView(8_000), [createAdView(0)])).toBe(false);
     expect(overlaps(createAdView(50_000), [createAdView(0, 60_000)])).toBe(true);
+  });
+
+  test('overlaps by what is left when the slower ad is moved back', () => {
+    const slower = createAdView(7_000, 17_000, { issuedAtMs: 0, offsetMs: 1_000 });
+    expect(overlaps(slower, [createAdView(0)])).toBe(true);
+    expect(overlaps(createAdView(0), [slower])).toBe(true);
   });
 
   test('does not overlap if an ad only seems longer because its requests were slow', () => {
