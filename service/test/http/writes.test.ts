@@ -331,7 +331,7 @@ test('recovery queues only events of the webhook’s own scope, types and outcom
     await queries.query(`UPDATE webhook_events SET type = ($1::text[])[right(id, 1)::integer]`, [
       types,
     ]);
-    await queries.query('DELETE FROM delivery_queue');
+    await queries.query('DELETE FROM delivery_queue WHERE webhook_id = $1', [webhook.webhookId]);
     const request = { webhook_id: webhook.webhookId, ...period, ...filter };
     const result = await step(queries, { scope, id: '', request, cursor: null, createdAtMs: 0 });
     const rows = await queries.query<{ account_id: string; environment: string; event_id: string }>(

@@ -35,18 +35,25 @@ const [decisionId = ''] = ids('decision', 1);
 const [webhookId = ''] = ids('webhook', 1);
 const [deliveryId = ''] = ids('delivery', 1);
 const [eventId = ''] = ids('webhookEvent', 1);
-const [otherPlacementId = ''] = ids('placement', 2);
 const readExport = async (database: Database, record: string) => {
   const found: Record<string, unknown>[] = [];
   for await (const line of exportPlayer(database, scope, 'player', () => '{}'))
     if (line['record'] === record) found.push({ ...line });
   return found;
 };
-/** Kill switches: one that blocked the decision, one for another placement, and one for something else of that name. */
+/**
+ * Kill switches: one that blocked the decision, one for another placement, and one for something else of that name. The
+ * other placement's id is, elsewhere, that of something with the first one's name.
+ */
 const switches = [
   `UPDATE audit_entries SET action = 'kill_switch.created', after = jsonb_build_object('state', 'on',
     'scope', CASE right(target_id, 1) WHEN '3' THEN 'source' ELSE 'placement' END,
-    'target_id', CASE right(target_id, 1) WHEN '2' THEN '${otherPlacementId}' ELSE 'revive' END)`,
+    'target_id', CASE right(target_id, 1) WHEN '2' THEN 'other' ELSE 'revive' END)`,
+  `INSERT INTO resources (account_id, environment, kind, id, document, revision, created_at, updated_at)
+    SELECT account, environment, kind, 'other', jsonb_build_object('name', name), 1, now(), now() FROM (VALUES
+      ('${accountId}', 'sandbox', 'placement', 'lobby'), ('acc_twin1', 'sandbox', 'placement', 'revive'),
+      ('${accountId}', 'live', 'placement', 'revive'), ('${accountId}', 'sandbox', 'source', 'revive'))
+      AS other (account, environment, kind, name)`,
 ];
 const blocked = {
   reason: 'killed',
