@@ -86,7 +86,9 @@ test('every operation under /v1 in the OpenAPI document requires a key', async (
   // The validator gets a copy because it may modify its input.
   const result = await new Validator().validate({ ...structuredClone(document) });
   expect(result).toMatchObject({ valid: true });
-  expect(operations.filter(({ keys }) => keys.length === 0).map(({ path }) => path)).toEqual([]);
+  // An ad network proves who it is with the secret of its callback.
+  const withoutKey = operations.filter(({ keys }) => keys.length === 0).map(({ id }) => id);
+  expect(withoutKey).toEqual(['confirmViewByGet', 'confirmView']);
   expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length);
 });
 

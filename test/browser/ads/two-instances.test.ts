@@ -1,4 +1,5 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import copy from '../../../dist/trueward.js?raw';
 import { type Ads, createAds, type AdsOptions } from '../../../src/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
@@ -30,10 +31,9 @@ function createInstance(create: typeof createAds): Ads {
 /** Returns `createAds` from a second copy of the script, as a portal's page might load it. */
 async function loadSecondCopy(): Promise<typeof createAds> {
   const script = document.createElement('script');
-  script.src = '/dist/trueward.js';
-  const loaded = new Promise((resolve) => (script.onload = resolve));
+  // As text, because the test server would turn a script that imports others into a module.
+  script.textContent = copy;
   document.head.append(script);
-  await loaded;
   script.remove();
   return (window as unknown as { Trueward: { createAds: typeof createAds } }).Trueward.createAds;
 }
