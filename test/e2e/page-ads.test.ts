@@ -1,6 +1,6 @@
 import type { Page } from 'playwright';
 import { expect, inject } from 'vitest';
-import type { RewardStatus } from '../../protocol/wire.ts';
+import type { RewardStatus, Source, SourceCallbackSecret } from '../../protocol/wire.ts';
 import { createDemand } from '../../service/test/demo-demand.ts';
 import { deliveredRewards, getResult, show } from './browser.ts';
 import { it } from './worker.ts';
@@ -50,7 +50,7 @@ it.runIf(inject('full'))(
       close_after_ms: 0,
       page_rewards: 'client_attested',
     });
-    await demand.call('POST', 'sources', {
+    const source = await demand.call<Source>('POST', 'sources', {
       name: 'Google',
       kind: 'page',
       adapter: 'google_h5',
@@ -91,10 +91,26 @@ it.runIf(inject('full'))(
     await expect.poll(() => deliveredRewards(page)).toHaveLength(1);
     expect(await readStatus()).toMatchObject({ state: 'earned', evidence: 'client_attested' });
 
+    // If a network's server confirms views, the reward waits for it.
+    const { secret = '' } = await demand.call<SourceCallbackSecret>(
+      'POST',
+      `sources/${source.id}/callback`,
+      {},
+    );
+    await show(page, 'showRewarded', 'page');
+    await page.getByRole('button', { name: 'Google’s ad' }).click();
+    expect(await getResult(page)).toMatchObject({ outcome: 'pending' });
+    expect(await readStatus()).toMatchObject({ state: 'pending', reason: 'awaiting_callback' });
+    const { decisionId: waiting = '' } = (await getResult(page)) ?? {};
+    const query = new URLSearchParams({ decision_id: waiting, key: secret });
+    await fetch(`${stack.serviceUrl}/v1/source-callbacks/${source.id}?${query}`);
+    await expect.poll(() => deliveredRewards(page)).toHaveLength(2);
+    expect(await readStatus()).toMatchObject({ state: 'earned', evidence: 'source_attested' });
+
     await page.evaluate(() => void Object.assign(window, { noAd: true }));
     requests.length = 0;
     await show(page, 'showRewarded', 'page');
-    await expect.poll(() => deliveredRewards(page)).toHaveLength(2);
+    await expect.poll(() => deliveredRewards(page)).toHaveLength(3);
     expect(await getResult(page)).toMatchObject({ outcome: 'rewarded' });
     expect(requests).toEqual([['google_h5'], undefined]);
     expect(await readStatus()).toMatchObject({ state: 'earned', evidence: 'verified' });
