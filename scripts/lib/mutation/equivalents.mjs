@@ -26,7 +26,7 @@ const equivalents = [
     }),
   ),
   {
-    file: 'service/src/reward/event-store.ts',
+    file: 'service/src/reward/read-decisions.ts',
     original: 'OFFSET 0',
     replacement: '',
     reason: 'It skips no row; it only keeps the planner from merging the queries.',

@@ -197,7 +197,7 @@ export async function storeRequests(
   await queries.execute(insert, [accountId, environment, ...buildRequestArrays(requests)]);
 }
 
-/** Looks up one id at a time. See `reward/event-store.ts` for the reason. */
+/** Looks up one id at a time. See `reward/read-decisions.ts` for the reason. */
 const selectChosenAds = `SELECT one.* FROM unnest($2::text[]) AS requested(requested_id) CROSS JOIN LATERAL (
     SELECT decision_id AS "decisionId", demand -> 'chosen' AS chosen FROM decision_demand
       WHERE account_id = $1 AND decision_id = requested.requested_id AND demand ? 'chosen' OFFSET 0) AS one`;

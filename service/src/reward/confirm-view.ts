@@ -4,7 +4,7 @@ import type { RecordedEvent } from '../decision/decision-state.ts';
 import type { Clock } from '../platform/time.ts';
 import type { Database, Scope } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
-import { readDecisions } from './event-store.ts';
+import { readDecisions } from './read-decisions.ts';
 import type { EventBatch, RecordResponse } from './record-events.ts';
 
 interface Deps {

@@ -31,7 +31,7 @@ import {
   listEarned,
   writeTransitions,
 } from './transitions.ts';
-import { readDecisions, readEvents } from './event-store.ts';
+import { readDecisions, readEvents } from './read-decisions.ts';
 import { isDecisionKilled, judgeDecisions } from './judge-decisions.ts';
 import { requestTrackers } from './request-trackers.ts';
 import { appendEvents } from './timeline.ts';

@@ -8,7 +8,7 @@ import {
   isCompletion,
   type RecordedEvent,
 } from '../decision/decision-state.ts';
-import { readRewardedAds, readAdViews, type RewardedAd } from './event-store.ts';
+import { readRewardedAds, readAdViews, type RewardedAd } from './read-decisions.ts';
 import type { Transition } from './transitions.ts';
 
 /** The players' other ad views and rewards, which affect the verdicts. Includes state changes from the same batch. */

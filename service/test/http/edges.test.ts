@@ -15,7 +15,7 @@ import { rollUpDays } from '../../src/history/rollup.ts';
 import { findCause } from '../../src/inspect/explain-decision.ts';
 import { listDecisions } from '../../src/inspect/list-decisions.ts';
 import { createIds, firstIdAt } from '../../src/platform/ids.ts';
-import { readAdViews, readRewardedAds } from '../../src/reward/event-store.ts';
+import { readAdViews, readRewardedAds } from '../../src/reward/read-decisions.ts';
 import { expireRewards } from '../../src/reward/expire-rewards.ts';
 import { listAuditEntries } from '../../src/store/audit-log.ts';
 import type { Database } from '../../src/store/database.ts';

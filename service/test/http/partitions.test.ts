@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DecisionRecord, recordDecisions } from '../../src/decision/record-decisions.ts';
 import { appendEvents } from '../../src/reward/timeline.ts';
-import { readDecisions, readEvents } from '../../src/reward/event-store.ts';
+import { readDecisions, readEvents } from '../../src/reward/read-decisions.ts';
 import { createIds } from '../../src/platform/ids.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';

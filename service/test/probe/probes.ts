@@ -6,7 +6,7 @@ import { Registry } from 'prom-client';
 import { recordDecisions, type DecisionRecord } from '../../src/decision/record-decisions.ts';
 import { appendEvents } from '../../src/reward/timeline.ts';
 import { lockViewers } from '../../src/store/lock-viewers.ts';
-import { readDecisions, readEvents } from '../../src/reward/event-store.ts';
+import { readDecisions, readEvents } from '../../src/reward/read-decisions.ts';
 import { writeTransitions } from '../../src/reward/transitions.ts';
 import type { RecordedEvent } from '../../src/decision/decision-state.ts';
 import { createUsageStore } from '../../src/http/limits/open-rate-limits.ts';

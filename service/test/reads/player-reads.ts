@@ -7,7 +7,7 @@ import {
   readDecisions,
   readEvents,
   readRewardedAds,
-} from '../../src/reward/event-store.ts';
+} from '../../src/reward/read-decisions.ts';
 import { createReadReward } from '../../src/reward/reward-status.ts';
 import type { Database } from '../../src/store/database.ts';
 import { listGrantBudgets } from '../../src/wallet/grant-budgets.ts';
