@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Cluster, startCluster } from '../faults/cluster.ts';
 import { type Players, startPlayers } from '../faults/players.ts';
 import { waitUntilDelivered, verify } from '../faults/verify.ts';
+import { verifyWallets } from '../kills/compare-wallets.ts';
+import { startWalletPlayers, type WalletPlayers } from '../kills/wallet-players.ts';
 import { startPrivatePostgres } from '../private-postgres.ts';
 import { buildPrevious } from '../upgrade/build-previous.ts';
 import { createClient } from './client.ts';
@@ -23,6 +25,7 @@ describe.skipIf(postgres === undefined)(
     let previousMain: string;
     let cluster: Cluster;
     let players: Players;
+    let walletPlayers: WalletPlayers;
     let receiver: Awaited<ReturnType<typeof startReceiver>>;
     beforeAll(async () => {
       previousMain = await buildPrevious();
@@ -39,9 +42,12 @@ describe.skipIf(postgres === undefined)(
         events: ['decision.rewarded'],
       });
       players = startPlayers({ urls: cluster.urls, key: client.publishable, count: 16 });
+      const { publishable: key } = client;
+      walletPlayers = startWalletPlayers({ urls: cluster.urls, key, count: 8 });
     }, 600_000);
     afterAll(async () => {
       await players.stop();
+      await walletPlayers.abandon();
       await cluster.stop();
       await receiver.close();
       await postgres?.stop();
@@ -78,7 +84,7 @@ describe.skipIf(postgres === undefined)(
     }
     const allEarned = Array<string>(offlineDeviceCount).fill('earned');
 
-    test('rolling upgrades and rollbacks do not lose any rewards', async () => {
+    test('rolling upgrades and rollbacks do not lose any rewards, or anything in a wallet', async () => {
       const [firstProcess, secondProcess] = [0, 1];
       await players.waitForRewards(rewardsBetweenSteps);
       const reportsAfterUpgrade = [
@@ -124,6 +130,8 @@ describe.skipIf(postgres === undefined)(
       await players.waitForRewards(rewardsBetweenSteps);
 
       await players.stop();
+      expect(walletPlayers.countChanges()).toBeGreaterThan(100);
+      expect(await verifyWallets(postgres?.url ?? '', walletPlayers)).toEqual([]);
       await waitUntilDelivered(postgres?.url ?? '');
       const verdict = await verify(postgres?.url ?? '', players.acknowledged, receiver.requests);
       expect({ ...verdict, unexpectedResponses: players.unexpectedResponses }).toEqual({

@@ -70,16 +70,15 @@ describe('a game without a server', () => {
     await expect.poll(() => countBought(page)).toBe(1);
     await expect.poll(() => balance(page)).toBe(15);
     // While the service can't be reached, the game shows what was read before.
-    const startedAt = Date.now();
     await browser.route('**/v1/wallet*', (route) => route.abort('internetdisconnected'));
     await page.reload();
     await expect.poll(() => balance(page)).toBe(15);
     const readAt = () => page.evaluate(() => window.ads.wallet.readAt()?.getTime() ?? 0);
     const before = await readAt();
-    expect([before > 0, before < startedAt]).toEqual([true, true]);
+    expect(before).toBeGreaterThan(0);
     await browser.unrouteAll();
     await page.reload();
-    await expect.poll(readAt).toBeGreaterThan(startedAt);
+    await expect.poll(readAt).toBeGreaterThan(before);
     expect(await page.evaluate(() => [window.bought(), window.handlerCalls().length])).toEqual([
       [{ id: 'red-hat', reason: 'red hat' }],
       2,
