@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Configuration } from '../../decision/configuration.ts';
 import type { SourceCallbacks } from '../../resource/source-callbacks.ts';
 import type { ConfirmView } from '../../reward/confirm-view.ts';
-import { findDecisionId, isAuthentic, type NetworkCall } from '../../reward/source-callback.ts';
+import { findDecisionId, isAuthentic, type NetworkCall } from '../../reward/network-call.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
 import { changeHeaders, idParams, noContent, writeHeaders } from '../openapi.ts';
 import { readIfMatch, type RunOperation } from '../operations.ts';
