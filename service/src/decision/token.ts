@@ -70,17 +70,9 @@ export function createDecisionTokens(key: string): DecisionTokens {
 
 /** Serializes claims. Placement names and ids contain no `~`. */
 function writeClaims(claims: TokenClaims): string {
-  const { userRef } = claims;
-  const required = [
-    version,
-    claims.decisionId,
-    claims.accountId,
-    claims.environment,
-    claims.placement,
-    claims.creativeId,
-    claims.issuedAtMs,
-    claims.expiresAtMs,
-  ].join('~');
+  const { decisionId, accountId, environment, placement, creativeId, userRef } = claims;
+  const ids = `${decisionId}~${accountId}~${environment}~${placement}~${creativeId}`;
+  const required = `${version}~${ids}~${claims.issuedAtMs}~${claims.expiresAtMs}`;
   return userRef === undefined
     ? required
     : `${required}~u=${encodeURIComponent(userRef).replaceAll('~', '%7E')}`;

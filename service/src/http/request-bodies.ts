@@ -12,6 +12,8 @@ const maxDepth = 32;
  * long for members with new names as for others of the same size, so a body is rejected before it is parsed.
  */
 export const maxNames = 500;
+/** Minimum size of a member: two quotes, a colon, a value and a comma. */
+const minMemberBytes = 5;
 /**
  * A body may have one value (member or item) per this many bytes of the largest body that its route accepts. The parser
  * takes up to 30 times as long for many short strings as for one long string. With the largest lists that the schemas
@@ -144,9 +146,10 @@ const mixHash = (hash: number, value = 0): number =>
 const hashSeed = randomInt(2 ** 31);
 
 /**
- * Measures a JSON text before it is parsed, in one pass: how deep it nests, how many different names its members have (it
- * stops after {@link maxNames}), how many values it separates by commas, and whether its escapes produce only text that the
- * database can store. In valid UTF-8, only escapes can produce other text.
+ * Measures a JSON text before it is parsed, in one pass: how deep it nests, how many different names its members have,
+ * how many values it separates by commas, and whether its escapes produce only text that the database can store. In
+ * valid UTF-8, only escapes can produce other text. Names are counted up to {@link maxNames}, and only in texts that are
+ * long enough for so many.
  */
 export function scanJson(bytes: Buffer): {
   depth: number;
@@ -155,6 +158,7 @@ export function scanJson(bytes: Buffer): {
   isStorable: boolean;
 } {
   const names = new Set<number>();
+  const countsNames = bytes.length > minMemberBytes * maxNames;
   let [hash, values] = [0, 1];
   let [depth, deepest, isInString, isStorableText] = [0, 0, false, true];
   for (let at = 0; at < bytes.length; at += 1) {
@@ -163,7 +167,7 @@ export function scanJson(bytes: Buffer): {
       isInString = !isInString;
       if (isInString) hash = hashSeed;
     } else if (isInString) {
-      hash = mixHash(hash, byte);
+      if (countsNames) hash = mixHash(hash, byte);
       if (byte !== backslash) continue;
       at += 1;
       hash = mixHash(hash, bytes[at]);
@@ -184,7 +188,7 @@ export function scanJson(bytes: Buffer): {
       if (depth > deepest) deepest = depth;
     } else if (byte === closeBracket || byte === closeBrace) depth -= 1;
     else if (byte === comma) values += 1;
-    else if (byte === colon) {
+    else if (byte === colon && countsNames) {
       // The last string was a name.
       names.add(hash);
       if (names.size > maxNames) break;

@@ -84,11 +84,18 @@ export function createEventIngester(deps: Deps): IngestEvents {
       const viewers = [...new Set(completedUserRefs)].map((userRef) => pseudonym(scope, userRef));
       const isFromBot = isBot(client.userAgent, scope.environment);
       const botEvents = new Set(isFromBot ? validEvents.map(makeEventKey) : []);
-      const batch = { scope, events: validEvents, userRefs, viewers, botEvents, finalEvents };
       const response =
         validEvents.length === 0
           ? { results: [], decisions: [] }
-          : await lane.push({ ...batch, findClient: () => client });
+          : await lane.push({
+              scope,
+              events: validEvents,
+              userRefs,
+              viewers,
+              botEvents,
+              finalEvents,
+              findClient: () => client,
+            });
       for (const reward of response.decisions) decisions.set(reward.id, reward);
       const earlyEvents: [RecordedEvent, number][] = [];
       [...events].forEach(([index, event], position) => {

@@ -135,7 +135,12 @@ async function handleDecisionRequest(
   if (body.simulate === 'slow') await delayResponse(stopping);
   if (body.simulate === 'error')
     throw new ProblemError('simulated_error', 'The error is simulated, as requested.');
-  const client = describeClient(country, principal, request);
+  const types = findFreeingTypes(entry.adRules, body.segments);
+  const adFree =
+    types.length > 0 && (await hasActive(deps, principal, identifiedRequest, types))
+      ? [...provenAdFree, entry.placement.format]
+      : provenAdFree;
+  const client = describeClient(country, principal, request, adFree);
   if (principal.kind !== 'session') {
     const { user_ref: userRef, session } = identifiedRequest;
     onPlayer(principal, {
@@ -145,12 +150,7 @@ async function handleDecisionRequest(
       waitingRewards: session && (session.waiting_rewards ?? 0),
     });
   }
-  const types = findFreeingTypes(entry.adRules, body.segments);
-  const adFree =
-    types.length > 0 && (await hasActive(deps, principal, identifiedRequest, types))
-      ? [...provenAdFree, entry.placement.format]
-      : provenAdFree;
-  return makeDecision(principal, entry, withLanguage(identifiedRequest), { ...client, adFree });
+  return makeDecision(principal, entry, withLanguage(identifiedRequest), client);
 }
 
 /** Resolves to whether the player's wallet has one of these timed rewards. Only the player may say who they are. */
@@ -169,6 +169,7 @@ function describeClient(
   country: Pick<Country, 'read'>,
   { kind, environment }: Principal,
   { headers, ip, body }: Request,
+  adFree: ClientInfo['adFree'],
 ): ClientInfo {
   // A request with a secret key comes from the customer's server. Only `device` describes the player.
   if (kind !== 'pk') {
@@ -179,6 +180,7 @@ function describeClient(
       bot: playerAgent !== undefined && isBot(playerAgent, environment),
       ip: playerIp,
       userAgent: playerAgent,
+      adFree,
     };
   }
   const userAgent = headers['user-agent'];
@@ -189,6 +191,7 @@ function describeClient(
     ip,
     userAgent,
     origin: readPageOrigin(headers.origin),
+    adFree,
   };
 }
 
