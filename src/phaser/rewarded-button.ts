@@ -193,7 +193,7 @@ export function addRewardedButton(
   void load();
   if (!label) {
     const { signal } = destroyController;
-    const importPart = () => import('./button-strings.ts');
+    const importPart = () => import('./button-languages.ts');
     void loadPart(importPart, 'getButtonStrings', { clock: systemClock, signal })
       .then((getButtonStrings) => {
         const translated = getButtonStrings(locale);

@@ -5,7 +5,7 @@ import type { Clock } from '../platform/time.ts';
 import type { Database, Scope } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
 import { readDecisions } from './read-decisions.ts';
-import type { EventBatch, RecordResponse } from './record-events.ts';
+import type { EventBatch, RecordResponse } from './event-batch.ts';
 
 interface Deps {
   database: Database;

@@ -3,33 +3,13 @@ import type { AdEvent, EventBatchResult, EventResult } from '@trueward/protocol/
 import type { Pseudonymize } from '../decision/decision-service.ts';
 import { type RecordedEvent, makeEventKey } from '../decision/decision-state.ts';
 import type { DecisionTokens, TokenClaims } from '../decision/token.ts';
+import { isBot } from '../decision/user-agent.ts';
 import type { Client } from '../demand/index.ts';
-import type { Environment } from '../access/principal.ts';
 import { type Clock, requireInstant } from '../platform/time.ts';
 import type { Scope } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
 import { maxHoldMs, UndecidedTimeError } from './early-events.ts';
-import type { EventBatch, RecordResponse } from './record-events.ts';
-
-/** Self-identified crawlers and link-preview bots. */
-const crawlerPattern =
-  /\bbot\b|[a-z]bot[/;]|googlebot|bingbot|crawl|spider|slurp|facebookexternalhit|embedly|preview|monitoring|lighthouse|pingdom/i;
-/** Headless browsers and HTTP libraries. */
-const automationPattern =
-  /headless|phantomjs|electron-prerender|selenium|puppeteer|playwright|python-requests|scrapy|curl\/|wget\/|go-http-client|okhttp\/|libwww/i;
-
-/** How much of a `User-Agent` is read. Browsers send at most 250 characters, but a client may send 16 kB. */
-export const maxUserAgentLength = 512;
-
-/**
- * Whether the `User-Agent` identifies a bot. The sandbox accepts automated browsers, because developers test with them.
- * Does not detect bots that spoof their `User-Agent`.
- */
-export function isBot(userAgent: string | undefined, environment: Environment): boolean {
-  const name = userAgent?.slice(0, maxUserAgentLength).trim() ?? '';
-  if (name === '') return environment === 'live';
-  return crawlerPattern.test(name) || (environment === 'live' && automationPattern.test(name));
-}
+import type { EventBatch, RecordResponse } from './event-batch.ts';
 
 /** An event as submitted in a request, or the id of a malformed event. */
 export type SubmittedEvent = AdEvent | { id: string; malformed: true };

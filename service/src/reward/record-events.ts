@@ -1,4 +1,4 @@
-import type { EventBatchResult, EventResult } from '@trueward/protocol/wire';
+import type { EventResult } from '@trueward/protocol/wire';
 import {
   type DecisionState,
   type RecordedEvent,
@@ -7,7 +7,6 @@ import {
   makeEventKey,
 } from '../decision/decision-state.ts';
 import type { Snapshot } from '../decision/snapshot.ts';
-import type { Client } from '../demand/index.ts';
 import type { SecretBox } from '../access/secret-box.ts';
 import { addToRollups } from '../history/rollup.ts';
 import type { WriteEvents } from '../resource/change-events.ts';
@@ -20,7 +19,13 @@ import { lockViewers } from '../store/lock-viewers.ts';
 import { creditRewards } from '../wallet/credit-rewards.ts';
 import { type LaneDeps, createScopedLanes } from '../store/lanes.ts';
 import { checkArrival } from './check-events.ts';
-import { type EarlyEvent, findEarly } from './early-events.ts';
+import { findEarly } from './early-events.ts';
+import {
+  type EventBatch,
+  mergeBatches,
+  type RecordResponse,
+  splitResponse,
+} from './event-batch.ts';
 import { requireLockedViewers, ViewersNotLockedError } from './viewer-locks.ts';
 import {
   countEvents,
@@ -36,28 +41,6 @@ import { isDecisionKilled, judgeDecisions } from './judge-decisions.ts';
 import { requestTrackers } from './request-trackers.ts';
 import { appendEvents } from './timeline.ts';
 import { readHistory } from './viewer-history.ts';
-
-/** The events with valid tokens from one request. */
-export interface EventBatch {
-  scope: Scope;
-  events: RecordedEvent[];
-  /** User references by decision, from the tokens. */
-  userRefs: ReadonlyMap<string, string>;
-  /** Pseudonyms of players who completed an ad and may earn a reward. */
-  viewers: string[];
-  /** Keys of events sent by bots. */
-  botEvents: ReadonlySet<string>;
-  /** Keys of events that are judged even if they are too early. */
-  finalEvents: ReadonlySet<string>;
-  /** Returns the client that sent a decision's events. */
-  findClient(decisionId: string): Client | undefined;
-}
-
-/** The results of one request. Events that are too early are not recorded. */
-export interface RecordResponse {
-  results: (EventResult | EarlyEvent)[];
-  decisions: EventBatchResult['decisions'];
-}
 
 interface Deps {
   database: Database;
@@ -88,8 +71,8 @@ export function createEventLanes(deps: Deps): Lane<EventBatch, RecordResponse> {
       const [first, ...others] = batches;
       if (!first) return [];
       const options = isRetry ? { lockTimeoutMs: retryLockTimeoutMs } : {};
-      const responses = await recordMergedBatch(deps, mergeBatches([first, ...others]), options);
-      return batches.map((batch) => responses.next(batch));
+      const batch = mergeBatches([first, ...others]);
+      return splitResponse(await recordMergedBatch(deps, batch, options), batches);
     },
     maxBatch: 100,
     measureWeight: ({ events }) => events.length,
@@ -98,27 +81,12 @@ export function createEventLanes(deps: Deps): Lane<EventBatch, RecordResponse> {
   });
 }
 
-/** Merges requests for one account and environment. */
-const mergeBatches = (group: [EventBatch, ...EventBatch[]]): EventBatch => ({
-  scope: group[0].scope,
-  events: group.flatMap(({ events }) => events),
-  userRefs: new Map(group.flatMap(({ userRefs }) => [...userRefs])),
-  viewers: [...new Set(group.flatMap(({ viewers }) => viewers))],
-  botEvents: new Set(group.flatMap(({ botEvents }) => [...botEvents])),
-  finalEvents: new Set(group.flatMap(({ finalEvents }) => [...finalEvents])),
-  findClient: (id) =>
-    group.find(({ events }) => events.some(({ decisionId }) => decisionId === id))?.findClient(id),
-});
-
-/**
- * Records the events from merged requests. The returned `next()` must be called once per request, in order; each call
- * returns that request's response.
- */
+/** Records the events from merged requests. */
 async function recordMergedBatch(
   deps: Deps,
   mergedBatch: EventBatch,
   options: TransactionOptions,
-): Promise<{ next(batch: EventBatch): RecordResponse }> {
+): Promise<RecordResponse> {
   const { response, changedIds, hasDeliveries, hasRequests } = await recordWithRetry(
     deps,
     mergedBatch,
@@ -127,15 +95,7 @@ async function recordMergedBatch(
   if (changedIds.length > 0) deps.onChange(changedIds);
   if (hasDeliveries) deps.onDeliveries();
   if (hasRequests) deps.onTrackers(mergedBatch.scope.accountId);
-  const rewards = new Map(response.decisions.map((reward) => [reward.id, reward]));
-  let position = 0;
-  return {
-    next({ events }) {
-      const ids = new Set(events.map(({ decisionId }) => decisionId));
-      const results = response.results.slice(position, (position += events.length));
-      return { results, decisions: [...ids].flatMap((id) => rewards.get(id) ?? []) };
-    },
-  };
+  return response;
 }
 
 /** Records the events. If more players must be locked, starts over in a new transaction that locks them first. */

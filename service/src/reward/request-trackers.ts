@@ -1,5 +1,6 @@
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
 import type { Snapshot } from '../decision/snapshot.ts';
+import { maxUserAgentLength } from '../decision/user-agent.ts';
 import {
   listNewlyDueTrackers,
   readChosenAds,
@@ -146,8 +147,6 @@ function buildRequests(
     client: tracker.atLeastOnce ? null : client,
   }));
 }
-
-const maxUserAgentLength = 512;
 
 function discloseClient({ ip, userAgent }: Client = {}, { limitAdTracking }: ChosenAd): Client {
   const disclosedIp = ip !== undefined && limitAdTracking ? truncateIp(ip) : ip;

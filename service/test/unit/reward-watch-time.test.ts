@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { exceedsCaps } from '../../src/decision/caps.ts';
-import { isBot } from '../../src/reward/ingest-events.ts';
+import { isBot } from '../../src/decision/user-agent.ts';
 import { checkTraffic } from '../../src/reward/check-events.ts';
 import type { RecordedEvent } from '../../src/decision/decision-state.ts';
 import {

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { getButtonStrings } from '../../../src/phaser/button-strings.ts';
+import { getButtonStrings } from '../../../src/phaser/button-languages.ts';
 import { english, formatLabel, nextUpdateMs, idleView } from '../../../src/phaser/button-view.ts';
 
 const now = 1_000_000;

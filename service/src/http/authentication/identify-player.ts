@@ -5,7 +5,6 @@ import type { Principal } from '../../access/principal.ts';
 import { isGuestRef, isPlayerToken, type PlayerTokens } from '../../access/player-tokens.ts';
 import type { ProvenUser, UserTokens } from '../../access/user-tokens.ts';
 import { normalizeCountry } from '../../platform/names.ts';
-import { maxUserAgentLength } from '../../reward/ingest-events.ts';
 import { ProblemError } from '../problem.ts';
 
 /** A request whose player has been identified. */
@@ -143,15 +142,4 @@ export function createCountry(
       return typeof value === 'string' ? normalizeCountry(value) : undefined;
     },
   };
-}
-
-type Device = 'desktop' | 'mobile' | 'tablet';
-
-/** Returns the device class according to the `User-Agent`, or undefined if there is none. Takes linear time. */
-export function detectDevice(userAgent: string | undefined): Device | undefined {
-  if (userAgent === undefined) return undefined;
-  const name = userAgent.slice(0, maxUserAgentLength);
-  if (/iPad|Tablet/i.test(name)) return 'tablet';
-  if (/Android/i.test(name)) return /Mobile/i.test(name) ? 'mobile' : 'tablet';
-  return /Mobi|iPhone/i.test(name) ? 'mobile' : 'desktop';
 }

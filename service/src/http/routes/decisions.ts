@@ -6,7 +6,7 @@ import { findFreeingTypes } from '../../decision/ad-rules.ts';
 import type { Configuration } from '../../decision/configuration.ts';
 import type { ClientInfo, MakeDecision, Pseudonymize } from '../../decision/decision-service.ts';
 import type { LatestMistakes } from '../../history/latest-mistakes.ts';
-import { isBot } from '../../reward/ingest-events.ts';
+import { detectDevice, isBot } from '../../decision/user-agent.ts';
 import type { SecretBox } from '../../access/secret-box.ts';
 import type { Clock } from '../../platform/time.ts';
 import type { Database } from '../../store/database.ts';
@@ -17,7 +17,6 @@ import { linkSignal } from '../../platform/bounded-request.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import {
   type Country,
-  detectDevice,
   identifyPlayer,
   type IdentifyToken,
 } from '../authentication/identify-player.ts';
