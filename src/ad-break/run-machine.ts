@@ -5,7 +5,7 @@ import type { NewAdEvent } from '../outbox/outbox.ts';
 import type { ShowResult } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
 import { callGuarded, reportUncaught } from '../platform/guard.ts';
-import { listen } from '../platform/native.ts';
+import { listen, native } from '../platform/native.ts';
 import type { Rewards } from '../reward/rewards.ts';
 import { holdInput } from './hold-input.ts';
 import {
@@ -202,7 +202,7 @@ function performEffects(
     kind,
     minWatchMs: isRewarded ? neededMs : Infinity,
     endCard: decision.creative.click_url !== undefined,
-    hidden: document.hidden,
+    hidden: native.isHidden(),
   });
   state = firstTransition.state;
   firstTransition.effects.forEach(perform);

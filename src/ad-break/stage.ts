@@ -4,10 +4,10 @@ import type { OverlayStrings } from '../creative/strings.ts';
 import { watchViewability } from '../creative/viewability.ts';
 import type { ReadyAd } from '../decision/request-ad.ts';
 import type { Clock } from '../platform/clock.ts';
-import { onInput } from '../platform/front-door.ts';
+import { onInput, onVisibilityChange } from '../platform/front-door.ts';
 import { attempt } from '../platform/guard.ts';
 import { loadPart } from '../platform/load-part.ts';
-import { listen } from '../platform/native.ts';
+import { listen, native } from '../platform/native.ts';
 import { createInputGate, type InputGate } from './input-gate.ts';
 import type { BreakEvent } from './machine.ts';
 
@@ -122,6 +122,7 @@ export function openStage(
         creative.setMuted(!muted);
       },
       tapped: () => resume(),
+      removed: () => failUnseen('the page removes it'),
     },
   );
   const watchdog = createStallWatchdog(clock, stallMs, () => dispatch({ type: 'stalled' }));
@@ -141,7 +142,7 @@ export function openStage(
     dispatch({ type: 'closeAllowed' }),
   );
   function dispatchVisibility(): void {
-    if (document.hidden) {
+    if (native.isHidden()) {
       away = true;
       return dispatch({ type: 'hidden' });
     }
@@ -150,7 +151,7 @@ export function openStage(
     dispatchUnlessExpired({ type: 'visible' });
   }
   const stops = [
-    listen(document, 'visibilitychange', dispatchVisibility),
+    onVisibilityChange(dispatchVisibility),
     listen(window, 'focus', dispatchVisibility),
     // In a game portal's iframe, focus may return to the portal instead of this page. In that case, a pointer press
     // shows that the player is back.
@@ -290,7 +291,7 @@ export function openStage(
       setPlayback('held');
       creative.pause();
       overlay.showEndCard();
-      if (!document.hidden) resume();
+      if (!native.isHidden()) resume();
     },
     close() {
       for (const stop of stops) stop();
@@ -315,7 +316,7 @@ function awaitGamepad(root: ShadowRoot, gate: InputGate, clock: Clock): () => vo
   const { signal } = lifetime;
   const follow = (): void =>
     void loadPart(() => import('./gamepad.ts'), 'followGamepads', { clock, signal }).then(
-      (followGamepads) => listen(signal, 'abort', followGamepads(root, gate)),
+      (followGamepads) => listen(signal, 'abort', followGamepads(root, gate), { once: true }),
       // The ad has closed.
       () => undefined,
     );

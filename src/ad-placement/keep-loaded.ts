@@ -1,5 +1,6 @@
 import type { PreloadOptions } from '../ads.ts';
 import type { Availability } from '../outcome.ts';
+import { native } from '../platform/native.ts';
 import type { BreakAds } from './run-break.ts';
 
 /**
@@ -28,7 +29,7 @@ export function createLoadedAds(ads: BreakAds): LoadedAds {
   const waiting = new Set<() => void>();
   const onChange = (): void => {
     for (const [placement, reload] of reloads)
-      if (!document.hidden && !ads.isLoaded(placement) && ads.availability(placement).available)
+      if (!native.isHidden() && !ads.isLoaded(placement) && ads.availability(placement).available)
         reload();
     for (const check of waiting) check();
   };

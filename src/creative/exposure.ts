@@ -1,4 +1,5 @@
 import type { Clock } from '../platform/clock.ts';
+import { native } from '../platform/native.ts';
 import { afterPaint } from './screen.ts';
 import type { RendererEvent } from './renderer.ts';
 
@@ -35,7 +36,7 @@ export function startExposure(
     const now = clock.monotonic();
     const elapsedMs = now - lastTickAtMs;
     // The ad may have been visible for up to one tick before the device went to sleep.
-    if (running && !document.hidden) {
+    if (running && !native.isHidden()) {
       watchedMs += elapsedMs > minSleepMs ? tickMs : Math.min(elapsedMs, maxTickMs);
     }
     lastTickAtMs = now;

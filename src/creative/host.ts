@@ -1,11 +1,14 @@
 /**
  * The rules that keep the page's styles away from an ad. In a shadow root, `!important` overrides even the page's
- * `!important` rules, because the inner tree wins. `all` resets every property except `direction`, `unicode-bidi` and
- * custom properties.
+ * `!important` rules, because the inner tree wins. `all` resets every property except `direction`, `unicode-bidi`,
+ * custom properties and, in WebKit, `font-family`, for which even `initial` does not help.
  */
 const reset = `
-:host, ::slotted(*) { all: initial !important; direction: ltr !important; unicode-bidi: isolate !important }
+:host, ::slotted(*) {
+  all: initial !important; font-family: serif !important; direction: ltr !important; unicode-bidi: isolate !important;
+}
 :host([dir=rtl]), :host([dir=rtl]) ::slotted(*) { direction: rtl !important }
+:host::before, :host::after { content: none !important }
 `;
 
 /**

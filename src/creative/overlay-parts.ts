@@ -51,6 +51,8 @@ export interface OverlayHooks {
   pageOpened(): void;
   muteToggled(): void;
   tapped(): void;
+  /** The page keeps removing the ad. */
+  removed(): void;
 }
 
 export const icons = {

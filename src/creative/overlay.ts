@@ -14,6 +14,9 @@ import { overlayStyle } from './overlay-style.ts';
 import { coverPage } from './page-cover.ts';
 import { fillTemplate, type OverlayStrings } from './strings.ts';
 
+/** How often an ad that the page removes is put back. */
+const maxReturns = 5;
+
 /** The dialog that shows an ad. Its methods only change what is visible; they never call a hook. */
 export interface Overlay {
   /** Contains the dialog and the creative. */
@@ -56,8 +59,6 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
     throw error;
   }
 
-  const releaseFocus = trapFocus(root);
-  const uncoverPage = coverPage();
   let open = true;
   // The Escape key and the back gesture never lose a reward: in the prompt, they mean “keep watching”.
   const goBack = () => (parts.ask.hidden ? hooks.closeRequested() : hooks.closeCanceled());
@@ -79,8 +80,13 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
     dialog.showModal();
     if (focusedElement instanceof HTMLElement) focusedElement.focus({ preventScroll: true });
   };
-  // An element that enters full screen covers every open dialog.
-  const stopListening = listen(document, 'fullscreenchange', bringToFront);
+  const stops = [
+    // An element that enters full screen covers every open dialog.
+    listen(document, 'fullscreenchange', bringToFront),
+    watchRemoval(host, bringToFront, hooks.removed),
+    trapFocus(root),
+    coverPage(),
+  ];
 
   return {
     element: host,
@@ -89,9 +95,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
     close() {
       if (!open) return;
       open = false;
-      stopListening();
-      releaseFocus();
-      uncoverPage();
+      for (const stop of stops) stop();
       dialog.close();
       host.remove();
       // Forces a synchronous layout. Otherwise, WebKit would treat a button inside a canvas element as if it were still
@@ -99,6 +103,30 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
       document.body.getClientRects();
     },
   };
+}
+
+/**
+ * Puts the ad back when the page removes it, as a page does that renders itself anew. This happens before a video without
+ * a document would pause.
+ */
+function watchRemoval(host: Element, onReturn: () => void, onGone: () => void): () => void {
+  let returnsLeft = maxReturns;
+  const observer = new MutationObserver(() => {
+    const { body } = document as Partial<Document>;
+    if (host.isConnected || !body) return;
+    observer.disconnect();
+    if (returnsLeft === 0) return onGone();
+    returnsLeft -= 1;
+    observe();
+    body.append(host);
+    onReturn();
+  });
+  const observe = (): void => {
+    for (const parent of [document.documentElement, document.body])
+      observer.observe(parent, { childList: true });
+  };
+  observe();
+  return () => observer.disconnect();
 }
 
 function createControls(

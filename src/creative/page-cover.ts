@@ -1,4 +1,5 @@
-import { listen } from '../platform/native.ts';
+import { onVisibilityChange } from '../platform/front-door.ts';
+import { native } from '../platform/native.ts';
 
 /** Covers of this page. Every copy of this script shares them through the document. */
 interface Covers {
@@ -37,7 +38,7 @@ export function watchView(element: Element, onChange: (inView: boolean) => void)
   let onScreen = true;
   let inView = true;
   const update = (): void => {
-    const next = onScreen && !document.hidden && covers.count === 0;
+    const next = onScreen && !native.isHidden() && covers.count === 0;
     if (next !== inView) onChange((inView = next));
   };
   const observer =
@@ -49,7 +50,7 @@ export function watchView(element: Element, onChange: (inView: boolean) => void)
       : undefined;
   observer?.observe(element);
   covers.listeners.add(update);
-  const stopListening = listen(document, 'visibilitychange', update);
+  const stopListening = onVisibilityChange(update);
   update();
   return () => {
     observer?.disconnect();

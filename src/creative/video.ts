@@ -1,7 +1,8 @@
 import type { VideoMedia } from '../../protocol/wire.ts';
 import type { Reason } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
-import { listen as listenTo } from '../platform/native.ts';
+import { onVisibilityChange } from '../platform/front-door.ts';
+import { listen as listenTo, native } from '../platform/native.ts';
 import { markOwnMedia } from '../platform/own-media.ts';
 import type { LoadedCreative, Playback, Renderer, RendererEvent } from './renderer.ts';
 import { findLoadFailure } from './load-failure.ts';
@@ -174,8 +175,9 @@ function createLoadedVideo(
   let shouldPlay = false;
   let playback: Playback = 'held';
   /** Whether the page has been visible since the last call of `sample`. */
-  let visible = !document.hidden;
+  let visible = !native.isHidden();
   let cancelPaint: (() => void) | undefined;
+  let stopVisibility: (() => void) | undefined;
 
   const emit = (event: RendererEvent) => listener?.(event);
 
@@ -205,7 +207,7 @@ function createLoadedVideo(
   /** Counts the time since the last call as watched if the page was visible all the time. */
   function sample(): void {
     watchedTime.moveTo(video.currentTime * 1000, visible);
-    visible = !document.hidden;
+    visible = !native.isHidden();
   }
 
   async function play(): Promise<void> {
@@ -255,7 +257,7 @@ function createLoadedVideo(
       emit({ type: 'ended' });
     });
     // Browsers fire no `timeupdate` at that moment, so up to 250 ms before it would be lost.
-    listenTo(document, 'visibilitychange', sample, { signal });
+    stopVisibility = onVisibilityChange(sample);
     // When `playing` fires, the first frame is already decoded. `requestVideoFrameCallback` would report the second
     // frame.
     const onPlaying = (): void => {
@@ -269,7 +271,7 @@ function createLoadedVideo(
     durationMs,
     start(onEvent) {
       listener = onEvent;
-      visible = !document.hidden;
+      visible = !native.isHidden();
       listen();
       reportSound();
       void play();
@@ -284,6 +286,7 @@ function createLoadedVideo(
     destroy() {
       destroyController.abort();
       cancelPaint?.();
+      stopVisibility?.();
       listener = undefined;
       unload(video);
     },

@@ -1,6 +1,7 @@
 import { attempt } from '../platform/guard.ts';
 import type { Clock } from '../platform/clock.ts';
-import { listen } from '../platform/native.ts';
+import { onVisibilityChange } from '../platform/front-door.ts';
+import { native } from '../platform/native.ts';
 import { measureUnveiledShare, measureVisibleShare, type VisibleShare } from './visible-share.ts';
 
 /** How much of an ad was visible, and for how long without interruption. */
@@ -99,7 +100,7 @@ export function watchViewability(
   function check(): void {
     cancel?.();
     if (isDone) return;
-    const isShown = playing && !document.hidden;
+    const isShown = playing && !native.isHidden();
     const now = clock.monotonic();
     let { cause, ratio } = isShown
       ? measureVisibleShare(element, observedRatio)
@@ -143,7 +144,7 @@ export function watchViewability(
     onUnseen(cause);
   }
 
-  const stopListening = listen(document, 'visibilitychange', check);
+  const stopListening = onVisibilityChange(check);
   return {
     setPlaying(value) {
       playing = value;

@@ -51,7 +51,7 @@ export function callEachFrame(callback: () => void): () => void {
   request();
   // A hidden page gets no animation frames either, but its game is paused anyway.
   const timer = native.setInterval(() => {
-    missedChecks = document.hidden ? 0 : missedChecks + 1;
+    missedChecks = native.isHidden() ? 0 : missedChecks + 1;
     if (missedChecks > 1) callback();
   }, frameCheckMs);
   return () => {

@@ -1,8 +1,9 @@
 import { listen, native } from './native.ts';
 
 /**
- * The window's first listeners for discrete input. They are added when the SDK is loaded, normally before the game adds
- * its own, so that a page that cancels or stops its input cannot disable an ad's controls.
+ * The window's first listeners for discrete input and for the page's visibility. They are added when the SDK is loaded,
+ * normally before the game adds its own, so that a page that cancels or stops events can neither disable an ad's controls
+ * nor let the ad play on where nobody sees it.
  */
 export const inputTypes = ['keydown', 'keypress', 'keyup', 'click', 'auxclick'].concat(
   ['pointerdown', 'pointerup', 'pointercancel', 'mousedown', 'mouseup'],
@@ -12,6 +13,7 @@ export const inputTypes = ['keydown', 'keypress', 'keyup', 'click', 'auxclick'].
 type InputHandler = (event: Event) => void;
 
 const handlers = new Set<InputHandler>();
+const visibilityHandlers = new Set<() => void>();
 let isOpen = false;
 let pressedAtMs = -Infinity;
 
@@ -26,6 +28,9 @@ export function openFrontDoor(): void {
   isOpen = true;
   for (const type of inputTypes)
     listen(window, type, receive, { capture: true, passive: type === 'touchstart' });
+  listen(window, 'visibilitychange', () => visibilityHandlers.forEach((handler) => handler()), {
+    capture: true,
+  });
 }
 
 /**
@@ -36,6 +41,13 @@ export function onInput(handler: InputHandler): () => void {
   openFrontDoor();
   handlers.add(handler);
   return () => handlers.delete(handler);
+}
+
+/** Calls `handler` when the page becomes hidden or visible. Returns a function that removes the handler. */
+export function onVisibilityChange(handler: () => void): () => void {
+  openFrontDoor();
+  visibilityHandlers.add(handler);
+  return () => visibilityHandlers.delete(handler);
 }
 
 /** Returns when a key, button or finger was last pressed in this page (not in a frame), in monotonic milliseconds. */

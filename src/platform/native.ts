@@ -2,7 +2,8 @@
  * The browser functions that the SDK depends on, as they were when the SDK was loaded. Some games pause by replacing
  * these globals with functions that do nothing. Their ads must still end.
  *
- * `Date` is the constructor; `now` is its `Date.now`, which a game may replace separately.
+ * `Date` is the constructor; `now` is its `Date.now`, which a game may replace separately. `isHidden` is the getter of
+ * `document.hidden`, which games replace to run in the background, or to make their engine pause.
  */
 export const native = {
   setTimeout: bindGlobal('setTimeout'),
@@ -18,6 +19,7 @@ export const native = {
   monotonic: globalThis.performance?.now.bind(globalThis.performance),
   addEventListener: EventTarget.prototype.addEventListener,
   removeEventListener: EventTarget.prototype.removeEventListener,
+  isHidden: findGetter('hidden') as () => boolean,
 };
 
 type GlobalName =
@@ -50,6 +52,12 @@ export function listen<E extends Event = Event>(
  * name on `document`, but not the getter on its prototype.
  */
 export function findCurrentScript(): Element | null {
-  const property = Object.getOwnPropertyDescriptor(Document.prototype, 'currentScript');
-  return (property?.get?.call(document) as Element | null | undefined) ?? null;
+  return (findGetter('currentScript')() as Element | null | undefined) ?? null;
+}
+
+/** Returns the browser's own getter of a property of `document`. */
+function findGetter(name: string): () => unknown {
+  const { Document, document } = globalThis as Partial<typeof globalThis>;
+  const property = Document && Object.getOwnPropertyDescriptor(Document.prototype, name);
+  return () => property?.get?.call(document);
 }

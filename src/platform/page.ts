@@ -1,5 +1,6 @@
 import { attempt } from './guard.ts';
-import { listen } from './native.ts';
+import { onVisibilityChange } from './front-door.ts';
+import { listen, native } from './native.ts';
 
 /**
  * A change in the page's lifecycle.
@@ -20,32 +21,30 @@ export interface PageLifecycle {
 
 /** This page's lifecycle, as reported by browser events. */
 export const browserPageLifecycle: PageLifecycle = {
-  isVisible: () => !document.hidden,
+  isVisible: () => !native.isHidden(),
   onTransition(listener) {
-    const disposeController = new AbortController();
     const on = (
       target: EventTarget,
       event: string,
-      transition: (event: Event) => PageTransition | null,
+      find: (event: Event) => PageTransition | null,
     ) =>
-      listen(
-        target,
-        event,
-        (domEvent) => {
-          const current = transition(domEvent);
-          if (current !== null) listener(current);
-        },
-        { signal: disposeController.signal },
-      );
-    on(document, 'visibilitychange', () => (document.hidden ? 'hidden' : 'visible'));
-    on(document, 'freeze', () => 'frozen');
-    on(document, 'resume', () => 'returned');
-    on(window, 'pagehide', () => 'leaving');
-    // The first `pageshow` is the page load, not a return from the back/forward cache.
-    on(window, 'pageshow', (event) =>
-      (event as PageTransitionEvent).persisted ? 'returned' : null,
-    );
-    return () => disposeController.abort();
+      listen(target, event, (domEvent) => {
+        const transition = find(domEvent);
+        if (transition !== null) listener(transition);
+      });
+    const stops = [
+      onVisibilityChange(() => listener(native.isHidden() ? 'hidden' : 'visible')),
+      on(document, 'freeze', () => 'frozen'),
+      on(document, 'resume', () => 'returned'),
+      on(window, 'pagehide', () => 'leaving'),
+      // The first `pageshow` is the page load, not a return from the back/forward cache.
+      on(window, 'pageshow', (event) =>
+        (event as PageTransitionEvent).persisted ? 'returned' : null,
+      ),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+    };
   },
 };
 

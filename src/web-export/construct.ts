@@ -1,7 +1,7 @@
 /**
  * Holds a game made with Construct 3. Its runtime has no function for this, and may run in a worker, but it suspends
- * itself when the page is hidden. So for Construct, and only for it, the page is hidden during the ad: the SDK reads
- * `document.hidden`, which differs only while the event is dispatched.
+ * itself when the page is hidden. So for Construct, and only for it, the page says that it is hidden during the ad. The
+ * SDK asks the browser instead (`native.isHidden`). `document.hidden` differs only while the event is dispatched.
  */
 export function holdConstruct(): () => void {
   if (!Object.hasOwn(globalThis, 'c3_runtimeInterface')) return () => {};

@@ -19,6 +19,7 @@ import {
   video,
 } from './stage-set.ts';
 import { eventually } from '../../support/eventually.ts';
+import { setHidden } from '../../support/set-hidden.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 
 const waitForElement = (selector: string) =>
@@ -310,12 +311,10 @@ it('pauses while the page is hidden and counts no watch time', async () => {
   const time = passTime(clock, { fastVideo: true });
   const running = stage.run(decide(video, { min_watch_ms: 2700 }), {}, { clock });
   await eventually(() => expect(stage.count('start')).toBe(1));
-  const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(true);
-  document.dispatchEvent(new Event('visibilitychange'));
+  setHidden(true);
   expect(document.querySelector('video')?.paused).toBe(true);
   await clock.advance(60_000);
-  hidden.mockReturnValue(false);
-  document.dispatchEvent(new Event('visibilitychange'));
+  setHidden(false);
   time.start();
   expect((await running).outcome).toBe('rewarded');
   const complete = stage.events.find(({ type }) => type === 'complete');

@@ -5,10 +5,12 @@ import type { RewardReport } from '../../../src/outcome.ts';
 import { createDeferred } from '../../support/deferred.ts';
 import { rowsForRun } from '../../support/quick-run.ts';
 import { eventually } from '../../support/eventually.ts';
+import { setHidden } from '../../support/set-hidden.ts';
 import { createManualClock, runPendingWork } from '../../support/manual-clock.ts';
 import type { BreakDeps } from '../../../src/ad-break/run-ad-break.ts';
 import { openFrontDoor } from '../../../src/platform/front-door.ts';
 import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
+import { addStyles, hostileStyles, replaceProperty, stopClocks } from './hostile-page.ts';
 import { passTime } from './pass-time.ts';
 import { decide, restoredState, html, image, overlay, setStage, video } from './stage-set.ts';
 import { trackLeaks } from './traces.ts';
@@ -113,11 +115,6 @@ function rejectPlay(shouldReject: (element: HTMLMediaElement) => boolean): Parti
   });
   return {};
 }
-
-const setHidden = (hidden: boolean): void => {
-  vi.spyOn(document, 'hidden', 'get').mockReturnValue(hidden);
-  document.dispatchEvent(new Event('visibilitychange'));
-};
 
 const faults: Record<string, Fault> = {
   'is aborted by the game': {
@@ -259,12 +256,112 @@ const faults: Record<string, Fault> = {
     phases: mediaPhases,
     media: ['html'],
   },
+  'is paused by the operating system and resumed by it': {
+    inject: async () => {
+      const element = document.querySelector('video');
+      element?.pause();
+      await runPendingWork();
+      await element?.play();
+    },
+    outcome: () => 'rewarded',
+    // In the prompt, it is paused anyway.
+    phases: ['playing', 'watched'],
+    media: ['video'],
+  },
+  'is muted by the operating system': {
+    inject() {
+      const element = document.querySelector('video');
+      if (element) element.muted = true;
+    },
+    outcome: () => 'rewarded',
+    phases: mediaPhases,
+    media: ['video'],
+  },
+  'is on a page whose styles hide and move everything': {
+    inject: ({ undo }) => undo.push(addStyles(hostileStyles)),
+    outcome: () => 'rewarded',
+  },
+  'is on a page whose game has stopped its clocks': {
+    inject: ({ undo }) => undo.push(stopClocks()),
+    outcome: () => 'rewarded',
+  },
+  'is on a page that says that it is visible when it is hidden, and the reverse': {
+    async inject({ undo }) {
+      undo.push(replaceProperty(document, 'hidden', { get: () => true }));
+      document.dispatchEvent(new Event('visibilitychange'));
+      await runPendingWork();
+    },
+    outcome: () => 'rewarded',
+  },
+  'is on a page that says that it is offline': {
+    inject({ undo }) {
+      undo.push(replaceProperty(navigator, 'onLine', { get: () => false }));
+      window.dispatchEvent(new Event('offline'));
+    },
+    outcome: () => 'rewarded',
+  },
+  'is removed by a page that renders itself anew': {
+    async inject({ stage }) {
+      removeOthers(stage.canvas);
+      await runPendingWork();
+    },
+    outcome: () => 'rewarded',
+    phases: openPhases,
+    media: Object.keys(kinds),
+  },
+  'is on a page that replaces its body': {
+    async inject({ phase, stage }) {
+      const body = document.createElement('body');
+      body.append(stage.canvas);
+      document.body.replaceWith(body);
+      if (phase === 'confirming') stage.canvas.focus();
+      await runPendingWork();
+    },
+    outcome: () => 'rewarded',
+    phases: openPhases,
+  },
+  'is removed by the page whenever it is put back': {
+    async inject({ stage, undo }) {
+      const observer = new MutationObserver(() => {
+        removeOthers(stage.canvas);
+      });
+      observer.observe(document.body, { childList: true });
+      undo.push(() => observer.disconnect());
+      removeOthers(stage.canvas);
+      await runPendingWork();
+    },
+    outcome: (phase) => (earlyPhases.includes(phase) ? 'error' : 'rewarded'),
+    phases: openPhases,
+  },
+  'is covered by a dialog of the page for a moment': {
+    inject() {
+      const dialog = document.body.appendChild(document.createElement('dialog'));
+      dialog.showModal();
+      dialog.remove();
+    },
+    outcome: () => 'rewarded',
+    phases: openPhases,
+  },
+  'is on a page with a gamepad whose button is held': {
+    inject({ undo }) {
+      const pad = { index: 0, connected: true, axes: [], buttons: [{ pressed: true }] };
+      vi.spyOn(navigator, 'getGamepads').mockReturnValue([pad as unknown as Gamepad]);
+      window.dispatchEvent(new Event('gamepadconnected'));
+      undo.push(() => vi.restoreAllMocks());
+    },
+    outcome: () => 'rewarded',
+    phases: openPhases,
+  },
   'receives repeated Escape key presses': {
     inject: () => userEvent.keyboard('{Escape}{Escape}{Escape}'),
     outcome: () => 'rewarded',
     phases: ['opening'],
   },
 };
+
+function removeOthers(canvas: Element): void {
+  for (const element of document.body.children) if (element !== canvas) element.remove();
+}
 
 /** Calls `callback` when the end card appears. */
 function onEndCard(callback: () => void): void {
@@ -290,6 +387,8 @@ function play(kind: string, phase: Phase, fault: Fault) {
   const reached = createDeferred<void>();
   const outcomes: string[] = [];
   const events: NewAdEvent[] = [];
+  /** Undoes what faults have changed on the page. */
+  const undo: (() => void)[] = [];
   let frozenMs = 0;
   let started = false;
   let injected = false;
@@ -360,6 +459,8 @@ function play(kind: string, phase: Phase, fault: Fault) {
     stage,
     time,
     leaks,
+    undo,
+    revert: () => undo.splice(0).forEach((step) => step()),
     freeze(ms: number) {
       frozenMs += ms;
       clock.freeze(ms);
@@ -382,6 +483,7 @@ describe.each(Object.keys(kinds))('an ad break with %s', (kind) => {
   beforeEach(() => page.viewport(640, 360));
   afterEach(() => {
     scene?.abort.abort();
+    scene?.revert();
     scene?.leaks.stop();
   });
 
@@ -400,6 +502,7 @@ describe.each(Object.keys(kinds))('an ad break with %s', (kind) => {
       await fault.inject?.(scene);
       const result = await scene.end();
       time.stop();
+      scene.revert();
       expect(result.outcome).toBe(outcome);
       expect(scene.passedMs()).toBeLessThan(longestMs);
       await eventually(() => expect(stage.readPageState()).toEqual(restoredState));

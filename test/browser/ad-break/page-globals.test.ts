@@ -2,6 +2,7 @@ import { afterEach, expect, it } from 'vitest';
 import type { DecisionCreative } from '../../../protocol/wire.ts';
 import { createAds } from '../../../src/index.ts';
 import { createPublishableKey, createStubService, picture } from '../../support/stub-service.ts';
+import { replaceValue, stopClocks } from './hostile-page.ts';
 import { decide, html, image, restoredState, setStage, video } from './stage-set.ts';
 
 const undo: (() => void)[] = [];
@@ -10,34 +11,7 @@ const restore = (): void => {
 };
 afterEach(restore);
 
-function replace(owner: object, name: string, value: unknown): void {
-  const previous = Object.getOwnPropertyDescriptor(owner, name);
-  Object.defineProperty(owner, name, { configurable: true, writable: true, value });
-  undo.push(() => {
-    if (previous) Object.defineProperty(owner, name, previous);
-    else Reflect.deleteProperty(owner, name);
-  });
-}
-
-/** Stops time, as some games do to pause. */
-function freezePage(): void {
-  const stopped = () => 0;
-  for (const kind of ['Timeout', 'Interval'])
-    for (const verb of ['set', 'clear']) replace(window, verb + kind, stopped);
-  for (const name of ['requestAnimationFrame', 'cancelAnimationFrame', 'queueMicrotask'])
-    replace(window, name, stopped);
-  replace(performance, 'now', stopped);
-  replace(Date, 'now', stopped);
-  replace(
-    window,
-    'Date',
-    class {
-      static now = stopped;
-    },
-  );
-  replace(EventTarget.prototype, 'addEventListener', stopped);
-  replace(window, 'fetch', () => new Promise(() => {}));
-}
+const freezePage = (): unknown => undo.push(stopClocks());
 
 it.each<[string, DecisionCreative['media']]>([
   ['a video', video],
@@ -78,7 +52,7 @@ it('works in a page that has added properties to every object', async () => {
   ]);
   // Names by which the SDK tells its own objects apart.
   names.push('creative', 'outcome', 'type', 'sound', 'context', 'format', 'decision');
-  for (const name of names) replace(Object.prototype, name, () => 'from the page');
+  for (const name of names) undo.push(replaceValue(Object.prototype, name, () => 'from the page'));
   const service = createStubService();
   const noFill = { status: 'no_fill', reason: 'no_candidates' } as const;
   const requests: object[] = [];

@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { server } from 'vitest/browser';
+import { onVisibilityChange } from '../../../src/platform/front-door.ts';
 import type { ManualClock } from '../../support/manual-clock.ts';
 
 /** The accelerated playback rate for each browser. WebKitGTK can pause a video only if its playback rate is 1. */
@@ -42,8 +43,7 @@ export function passTime(
   }
 
   // The clock must be synchronized with the video before any other handler for the event runs.
-  function listener({ target: eventTarget, type }: Event): void {
-    const target = eventTarget === document ? document.querySelector('video') : eventTarget;
+  function listener({ target, type }: Event): void {
     if (!(target instanceof HTMLVideoElement)) return;
     follow(target);
     if (type === 'ended') endedVideos.add(target);
@@ -66,11 +66,15 @@ export function passTime(
     run = undefined;
     changeRate(fastRate, 1);
   };
-  const types = ['timeupdate', 'ended', 'visibilitychange'];
+  const types = ['timeupdate', 'ended'];
   for (const type of types) document.addEventListener(type, listener, true);
+  const stopVisibility = onVisibilityChange(() =>
+    document.querySelectorAll('video').forEach(follow),
+  );
   onTestFinished(() => {
     stop();
     for (const type of types) document.removeEventListener(type, listener, true);
+    stopVisibility();
   });
   return {
     start() {

@@ -1,9 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { click } from '../engine/real-input.ts';
 import { showBanner } from '../../../src/ad-break/show-banner.ts';
 import { createAds } from '../../../src/index.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { eventually } from '../../support/eventually.ts';
+import { setHidden } from '../../support/set-hidden.ts';
 import { createPublishableKey, createStubService } from '../../support/stub-service.ts';
 import { decide, html, load, overlay, pressUntil, setStage, video } from '../ad-break/stage-set.ts';
 
@@ -33,11 +34,6 @@ const press = async (selector: string): Promise<void> => {
   if (button) await click(button);
 };
 const hears = (...messages: string[]) => eventually(() => expect(heard).toEqual(messages));
-
-const setHidden = (hidden: boolean): void => {
-  vi.spyOn(document, 'hidden', 'get').mockReturnValue(hidden);
-  document.dispatchEvent(new Event('visibilitychange'));
-};
 
 describe('an HTML ad', () => {
   it('hears about everything that concerns its sound, and nothing before it is shown', async () => {

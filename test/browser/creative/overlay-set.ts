@@ -87,6 +87,7 @@ export async function openInState(
       pageOpened: ignore,
       muteToggled: ignore,
       tapped: ignore,
+      removed: ignore,
     },
   );
   adOverlay.progress(0, 12_000);

@@ -75,11 +75,16 @@ function pageStyles(round: number): string {
       .join('');
   const elements = '*:not(html, body), div, dialog, img, video, iframe, button, a, p, h2, progress';
   return `html, body { ${declare(properties.filter((name) => !changesPage.test(name)))} }
-    ${elements} { ${declare(properties)} }`;
+    ${elements} { ${declare(properties)} }
+    div::before, div::after { content: 'x' !important; display: block !important }`;
 }
 
 /** Reads every property of every element of an ad. */
 function readStyles(host: Element): Record<string, string> {
+  const pseudoElements = ['::before', '::after'].map((name): [string, string] => [
+    `host${name}`,
+    getComputedStyle(host, name).content,
+  ]);
   const elements = [host, ...host.children, ...(host.shadowRoot?.querySelectorAll('*') ?? [])];
   const entries = elements.flatMap((element, index) => {
     const style = getComputedStyle(element);
@@ -87,7 +92,7 @@ function readStyles(host: Element): Record<string, string> {
       (name) => [`${index} ${element.localName} ${name}`, style.getPropertyValue(name)] as const,
     );
   });
-  return Object.fromEntries(entries);
+  return Object.fromEntries([...entries, ...pseudoElements]);
 }
 
 const finishAnimations = (host: Element): void =>

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { page } from 'vitest/browser';
 import { watchViewability, type Visibility } from '../../../src/creative/viewability.ts';
+import { native } from '../../../src/platform/native.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { waitUntilObserved } from './until-observed.ts';
@@ -170,7 +171,7 @@ it('restarts the timer if the page is hidden or the video stalls', async () => {
   watcher.setPlaying(false);
   await wait();
   expect(onViewable).not.toHaveBeenCalled();
-  vi.spyOn(document, 'hidden', 'get').mockReturnValue(true);
+  vi.spyOn(native, 'isHidden').mockReturnValue(true);
   watcher.setPlaying(true);
   await wait();
   expect(onViewable).not.toHaveBeenCalled();

@@ -36,7 +36,7 @@ it('falls back to a timer if the page renders no frames', () => {
   vi.spyOn(native, 'setInterval').mockImplementation(setInterval);
   vi.spyOn(native, 'clearInterval').mockImplementation(clearInterval);
   vi.spyOn(native, 'requestAnimationFrame').mockReturnValue(0);
-  const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(false);
+  const hidden = vi.spyOn(native, 'isHidden').mockReturnValue(false);
   const driver = noEngine();
   const callback = vi.fn();
   const stop = driver.onFrame(callback);

@@ -69,6 +69,7 @@ function showOverlay(
       pageOpened: noop,
       muteToggled: noop,
       tapped: noop,
+      removed: noop,
     },
   );
   overlay.allowClose();
