@@ -304,7 +304,10 @@ export default {
       ],
       rules: { 'trueward/one-clock': 'off' },
     },
-    { files: ['{service/src,demo,scripts}/**'], rules: { 'trueward/portable': 'error' } },
+    {
+      files: ['{service/src,demo,scripts,docs/.vitepress,create-trueward/lib}/**'],
+      rules: { 'trueward/portable': 'error' },
+    },
     {
       files: [
         // The helpers themselves.

@@ -3,8 +3,9 @@
  * public API. With `--check`, the script fails if the reports differ. API Extractor can compare reports too, but only
  * during the build.
  */
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { copyFolder } from './lib/copy-folder.mjs';
 import { builtReportsDir, committedReportsDir } from './lib/public-api.mjs';
 
 if (!existsSync(builtReportsDir))
@@ -24,7 +25,7 @@ if (process.argv.includes('--check')) {
   }
 } else {
   rmSync(committedReportsDir, { recursive: true, force: true });
-  cpSync(builtReportsDir, committedReportsDir, { recursive: true });
+  copyFolder(builtReportsDir, committedReportsDir);
 }
 
 /**

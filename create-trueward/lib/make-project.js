@@ -1,13 +1,6 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { copyTemplate } from './copy-template.js';
 
 const templates = join(import.meta.dirname, '..', 'templates');
 
@@ -23,11 +16,7 @@ export function makeProject(directory, hasServer, service) {
   if (existsSync(directory) && readdirSync(directory).length > 0) {
     throw new Error(`${directory} is not empty. Choose a new folder: npm create trueward my-game`);
   }
-  mkdirSync(directory, { recursive: true });
-  const template = join(templates, hasServer ? 'with-server' : 'without-server');
-  cpSync(template, directory, { recursive: true });
-  // npm excludes files named `.gitignore` from packages.
-  renameSync(join(directory, 'gitignore'), join(directory, '.gitignore'));
+  copyTemplate(join(templates, hasServer ? 'with-server' : 'without-server'), directory);
   const manifest = join(directory, 'package.json');
   const { name: _, ...rest } = JSON.parse(readFileSync(manifest, 'utf8'));
   const text = JSON.stringify({ name: toPackageName(basename(directory)), ...rest }, null, 2);

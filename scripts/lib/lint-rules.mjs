@@ -95,6 +95,7 @@ const helpers = {
     'Windows refuses to flush a file that was opened for reading, and folders at all: use platform/durable-files.ts.',
   rename:
     'On Windows, replacing a file fails while a virus scanner has it open: use platform/durable-files.ts or scripts/lib/replace-file.mjs.',
+  copy: 'On Windows, Node copies nothing, or ends, if a path has an accent: use scripts/lib/copy-folder.mjs.',
   signal:
     'On Windows, no signal asks a process to stop: use platform/stop-requests.ts or scripts/lib/start-process.mjs.',
   program:
@@ -106,6 +107,8 @@ const helpers = {
 
 /** Functions of `node:fs` that behave differently on Windows. */
 const fileFunctions = new Map([
+  ['cp', 'copy'],
+  ['cpSync', 'copy'],
   ['fsync', 'flush'],
   ['fsyncSync', 'flush'],
   ['fdatasync', 'flush'],

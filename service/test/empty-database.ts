@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import {
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -12,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { copyFolder } from '../../scripts/lib/copy-folder.mjs';
 import service from '../package.json' with { type: 'json' };
 import type { Database } from '../src/store/database.ts';
 import { emptyTables, findNeighborChanges, plantNeighbor, watchNeighbor } from './neighbor.ts';
@@ -90,7 +90,7 @@ async function copyTemplate(
   const template = join(cache, name);
   if (!existsSync(template)) await createTemplate(template, create);
   mkdirSync(dirname(directory), { recursive: true });
-  cpSync(template, directory, { recursive: true });
+  copyFolder(template, directory);
 }
 
 async function createTemplate(

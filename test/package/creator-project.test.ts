@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { copyFolder } from '../../scripts/lib/copy-folder.mjs';
 import { it } from './worker.ts';
 
 const demo = join(import.meta.dirname, '..', '..', 'demo');
@@ -11,7 +12,7 @@ const tsc = createRequire(join(demo, 'package.json')).resolve('typescript/lib/ts
 
 it('the Cocos sample and the package compile in a Creator project', ({ installedPackage }) => {
   const folder = join(installedPackage.project, 'creator');
-  cpSync(join(demo, 'cocos', 'assets'), join(folder, 'assets'), { recursive: true });
+  copyFolder(join(demo, 'cocos', 'assets'), join(folder, 'assets'));
   const settings = JSON.parse(readFileSync(join(demo, 'cocos', 'tsconfig.json'), 'utf8')) as {
     compilerOptions: { strict: boolean };
     include: string[];

@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import {
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -11,6 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { copyFolder } from '../../scripts/lib/copy-folder.mjs';
 
 const root = join(import.meta.dirname, '..', '..');
 const modules = join(root, 'node_modules');
@@ -70,7 +70,7 @@ export function installPackage({
     mkdirSync(dirname(link), { recursive: true });
     symlinkSync(join(modules, name), link, 'junction');
   }
-  cpSync(join(import.meta.dirname, 'fixtures'), project, { recursive: true });
+  copyFolder(join(import.meta.dirname, 'fixtures'), project);
   const manifestFile = join(project, 'node_modules', 'trueward', 'package.json');
   return {
     project,

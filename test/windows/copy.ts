@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { copyFolder } from '../../scripts/lib/copy-folder.mjs';
 
 const root = join(import.meta.dirname, '..', '..');
 const builtFolders = ['dist', 'service/dist', 'demo/dist', '.cache/api-reports'];
@@ -19,11 +20,11 @@ export function copyRepository(folder: string): void {
   );
   for (const file of files.split('\0').filter((name) => name && existsSync(join(root, name)))) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
-    cpSync(join(root, file), join(folder, file), { preserveTimestamps: true });
+    copyFileSync(join(root, file), join(folder, file));
   }
+  // After their sources, so that they aren't older.
   for (const name of builtFolders)
-    if (existsSync(join(root, name)))
-      cpSync(join(root, name), join(folder, name), { recursive: true, preserveTimestamps: true });
+    if (existsSync(join(root, name))) copyFolder(join(root, name), join(folder, name));
   for (const name of packageFolders) {
     if (!existsSync(join(root, name))) continue;
     symlinkSync(join(root, name), join(folder, name), 'junction');

@@ -8,25 +8,38 @@ import { steps } from './steps.ts';
 
 const platform = choosePlatform();
 console.log(`${platform.name}, in ${platform.toNative(platform.folder)}`);
+let passed = 0;
 let failed = 0;
+let notRun = 0;
+const beganAt = performance.now();
 try {
   const repository = `${platform.folder}/trueward`;
   copyRepository(repository);
-  for (const [name, step] of steps({ platform, repository })) {
+  for (const [name, step] of steps(platform, repository)) {
+    // Each step needs the ones before it.
+    if (failed > 0) {
+      notRun += 1;
+      console.log(`- ${name}: not run`);
+      continue;
+    }
     const startedAt = performance.now();
     const seconds = () => `${((performance.now() - startedAt) / 1_000).toFixed(1)} s`;
     try {
       const detail = await step();
+      passed += 1;
       console.log(`✓ ${name}${detail === undefined ? '' : `: ${detail}`} (${seconds()})`);
     } catch (error) {
       failed += 1;
       console.log(
         `✗ ${name} (${seconds()})\n${error instanceof Error ? error.message : String(error)}`,
       );
-      break; // Each step needs the ones before it.
     }
   }
 } finally {
   await platform.remove();
 }
+const minutes = ((performance.now() - beganAt) / 60_000).toFixed(1);
+console.log(
+  `\n${passed} passed, ${failed} failed, ${notRun} not run, on ${platform.name} (${minutes} min)`,
+);
 process.exit(failed > 0 ? 1 : 0);

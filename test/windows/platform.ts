@@ -31,7 +31,7 @@ interface RunOptions {
   env?: Record<string, string>;
 }
 
-interface Running {
+export interface Running {
   /** The exit code. */
   exit: Promise<number | null>;
   /** Standard output and standard error so far. */
@@ -118,7 +118,7 @@ function wine(): Platform {
       : `Z:${path.replaceAll('/', '\\')}`;
   const children: ChildProcess[] = [];
   return {
-    name: `Windows' Node in ${execFileSync('wine', ['--version'], { encoding: 'utf8' }).trim()}`,
+    name: `Windows' Node in ${readVersion()}`,
     folder,
     toNative,
     start: (args, { cwd, env = {} }) =>
@@ -136,6 +136,13 @@ function wine(): Platform {
     },
   };
 }
+
+/** Debian's `wine` also prints a warning that 32-bit programs won't run. */
+const readVersion = (): string =>
+  execFileSync('wine', ['--version'], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim();
 
 /** Kills every process of a Wine prefix, among them its server. */
 function killPrefix(prefix: string): void {
