@@ -129,8 +129,9 @@ function performEffects(
       // If the `onOpen` callback ended the ad break, an ad opened now would never close.
       if (released) return;
       const { muted, onSoundChosen } = request;
-      stage = openStage(ad, { ...deps, neededMs, muted, onSoundChosen, dispatch });
-      releaseInput = holdInput(stage.element, engine.focusTarget(), stage.gate);
+      const game = engine.focusTarget();
+      stage = openStage(ad, { ...deps, game, neededMs, muted, onSoundChosen, dispatch });
+      releaseInput = holdInput(stage.element, game, stage.gate);
       stage.start();
     } catch (error) {
       dispatch({ type: 'failed', reason: 'open_failed', detail: String(error) });

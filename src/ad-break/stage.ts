@@ -5,9 +5,8 @@ import { watchViewability } from '../creative/viewability.ts';
 import type { ReadyAd } from '../decision/request-ad.ts';
 import type { Clock } from '../platform/clock.ts';
 import { onInput, onVisibilityChange } from '../platform/front-door.ts';
-import { attempt } from '../platform/guard.ts';
-import { loadPart } from '../platform/load-part.ts';
 import { listen, native } from '../platform/native.ts';
+import { awaitGamepad, awaitTurn } from './followers.ts';
 import { createInputGate, type InputGate } from './input-gate.ts';
 import type { BreakEvent } from './machine.ts';
 
@@ -59,6 +58,8 @@ export function openStage(
   options: {
     clock: Clock;
     strings: OverlayStrings;
+    /** The game's canvas or container. */
+    game: Element | null;
     neededMs: number;
     muted: boolean | undefined;
     onSoundChosen: ((muted: boolean) => void) | undefined;
@@ -157,6 +158,7 @@ export function openStage(
     // shows that the player is back.
     onInput(({ type }) => type === 'pointerdown' && dispatchVisibility()),
     awaitGamepad(overlay.element.shadowRoot as ShadowRoot, gate, clock),
+    awaitTurn(overlay.element, options.game, clock),
     gate.destroy,
   ];
 
@@ -305,24 +307,6 @@ export function openStage(
       overlay.close();
     },
   };
-}
-
-/**
- * Lets gamepads operate the ad. Their code is loaded once there is a gamepad: when an ad opens, or when a button is pressed
- * for the first time. Returns a function that stops it.
- */
-function awaitGamepad(root: ShadowRoot, gate: InputGate, clock: Clock): () => void {
-  const lifetime = new AbortController();
-  const { signal } = lifetime;
-  const follow = (): void =>
-    void loadPart(() => import('./gamepad.ts'), 'followGamepads', { clock, signal }).then(
-      (followGamepads) => listen(signal, 'abort', followGamepads(root, gate), { once: true }),
-      // The ad has closed.
-      () => undefined,
-    );
-  if (attempt(() => navigator.getGamepads())?.some(Boolean)) follow();
-  else listen(window, 'gamepadconnected', follow, { once: true, signal });
-  return () => lifetime.abort();
 }
 
 /** Reports an ad that should be playing but has made no progress for too long. */

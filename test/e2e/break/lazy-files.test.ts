@@ -21,7 +21,14 @@ const otherFiles = [
 
 const languages = 'ar de es fr he id it ja ko nl pl pt ru tr uk zh'.split(' ');
 /** Every file that loads after the first one. A new one belongs into this list, and needs a check in `expectAll`. */
-const lazyFiles = [...languages, 'page-consent', 'debug-tools', 'gamepad', 'show-banner'].sort();
+const lazyFiles = [
+  ...languages,
+  'page-consent',
+  'debug-tools',
+  'follow-turn',
+  'gamepad',
+  'show-banner',
+].sort();
 /** Returns the name of the part in a file such as `de-3F7K2Q.js`, or undefined for the page's own files. */
 const findPart = (fileName: string): string | undefined =>
   lazyFiles.find((part) => fileName.startsWith(`${part}-`));
@@ -45,8 +52,12 @@ it.beforeEach(async () => {
     if (!message.startsWith('Loading module from')) problems.push(message);
   });
   page.on('console', (message) => log.push(message.text()));
-  // A gamepad, and a consent dialog in which the player has agreed.
+  // A gamepad, a turned game, and a consent dialog in which the player has agreed.
   await page.addInitScript(() => {
+    addEventListener('DOMContentLoaded', () => {
+      const canvas = document.querySelector('canvas');
+      if (canvas) canvas.style.transform = 'rotate(180deg)';
+    });
     const gamepad = { connected: true, index: 0, buttons: [], axes: [] } as unknown as Gamepad;
     navigator.getGamepads = () => [gamepad];
     window.__tcfapi = (
@@ -71,13 +82,17 @@ function pageForAll(): string {
   return url.href;
 }
 
-/** Every part works: the log is written, the panel is open, consent is known, and the ad is in German. A banner loads too. */
+/**
+ * Every part works: the log is written, the panel is open, consent is known, and the ad is turned and in German. A banner
+ * loads too.
+ */
 async function expectAll(): Promise<void> {
   await page.locator('[data-trueward=debug]').first().waitFor();
   await expect.poll(() => page.evaluate(() => window.breakPage.ads.canShow('image'))).toBe(true);
   await page.evaluate(() => void window.breakPage.ads.mountBanner('banner', document.body));
   await watch(page);
-  await page.locator(':lang(de) dialog[open]').waitFor();
+  const dialog = page.locator(':lang(de) dialog[open]');
+  await expect.poll(() => dialog.evaluate((ad) => getComputedStyle(ad).transform)).not.toBe('none');
   await expect.poll(() => log.join()).toContain('[trueward]');
 }
 
