@@ -305,7 +305,7 @@ export default {
       rules: { 'trueward/one-clock': 'off' },
     },
     {
-      files: ['{service/src,demo,scripts,docs/.vitepress,create-trueward/lib}/**'],
+      files: ['{service/src,demo,scripts,create-trueward/lib}/**'],
       rules: { 'trueward/portable': 'error' },
     },
     {

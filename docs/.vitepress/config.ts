@@ -1,7 +1,6 @@
-import { copyFileSync, readFileSync } from 'node:fs';
+import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitepress';
-import { copyFolder } from '../../scripts/lib/copy-folder.mjs';
 import { addPageLinks } from './page-links.ts';
 import { getPagePath, sidebar } from './sidebar.ts';
 import { slugify } from './slugify.ts';
@@ -42,7 +41,7 @@ export default defineConfig({
   },
   // Pages link to these files, which VitePress does not copy.
   buildEnd({ outDir }) {
-    copyFolder(join(import.meta.dirname, '../images'), join(outDir, 'images'));
-    copyFileSync(join(import.meta.dirname, '../../LICENSE'), join(outDir, 'LICENSE.txt'));
+    cpSync(join(import.meta.dirname, '../images'), join(outDir, 'images'), { recursive: true });
+    cpSync(join(import.meta.dirname, '../../LICENSE'), join(outDir, 'LICENSE.txt'));
   },
 });
