@@ -17,6 +17,17 @@ export interface NetworkCall {
   header(name: string): string | undefined;
 }
 
+/** Networks send about a dozen parameters. Sorting thousands, before it is known who calls, would cost much. */
+const maxParameters = 100;
+
+/** Whether a call has so many parameters in its query string that no network has made it. */
+export const hasTooManyParameters = ({ query }: Pick<NetworkCall, 'query'>): boolean => {
+  let count = 1;
+  for (let at = query.indexOf('&'); at >= 0 && count <= maxParameters; count += 1)
+    at = query.indexOf('&', at + 1);
+  return count > maxParameters;
+};
+
 /** The name of the parameter with the secret. */
 const keyParameter = 'key';
 

@@ -250,6 +250,36 @@ test('a call without the decision says what it has instead', async () => {
   );
 });
 
+/** Text that the database can't store, and that no check of URLs and JSON bodies has seen. */
+const unstorable: [string, string, string][] = [
+  ['a zero byte in a form', 'application/x-www-form-urlencoded', 'decision_id=dec_%00'],
+  ['a zero byte in JSON', 'application/json', String.raw`{"decision_id":"dec_\u0000"}`],
+  ['half a pair of surrogates', 'application/json', String.raw`{"decision_id":"dec_\ud800"}`],
+];
+
+test.each(unstorable)('a call with %s is refused', async (_case, type, body) => {
+  const headers = { 'content-type': type };
+  const { status, answer } = await call({ method: 'POST', query: { key: secret }, headers, body });
+  expect([status, answer.detail]).toEqual([
+    422,
+    'The parameter decision_id contains a character that is not allowed in text.',
+  ]);
+});
+
+test('a call with thousands of parameters is refused before its proof is checked', async () => {
+  const { id } = await createSource({ adapter: 'custom:signed' });
+  await setCallback(id, { signature_header: signatureHeader, secret: secretOfNetwork });
+  const send = async (parameters: number) => {
+    const query = Object.fromEntries(
+      Array.from({ length: parameters }, (_, index) => [`p${index}`, '']),
+    );
+    const { status, answer } = await call({ id, query, headers: { [signatureHeader]: sign('') } });
+    return [status, answer.detail];
+  };
+  expect(await send(100)).toEqual([401, expect.stringContaining(signatureHeader)]);
+  expect(await send(101)).toEqual([422, 'The query string has more than 100 parameters.']);
+});
+
 test('a call after the late window expires the reward, and a kill switch denies it', async () => {
   const [late, killed] = [await request(), await request()];
   const turnOff = await turnOnKillSwitch(game, 'revive');

@@ -3,11 +3,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Configuration } from '../../decision/configuration.ts';
 import type { SourceCallbacks } from '../../resource/source-callbacks.ts';
 import type { ConfirmView } from '../../reward/confirm-view.ts';
-import { findDecisionId, isAuthentic, type NetworkCall } from '../../reward/network-call.ts';
+import {
+  findDecisionId,
+  hasTooManyParameters,
+  isAuthentic,
+  type NetworkCall,
+} from '../../reward/network-call.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
 import { changeHeaders, idParams, noContent, writeHeaders } from '../openapi.ts';
 import { readIfMatch, type RunOperation } from '../operations.ts';
 import { ProblemError } from '../problem.ts';
+import { findUnstorableText } from '../request-bodies.ts';
 
 interface IdRequest {
   Params: { id: string };
@@ -121,6 +127,11 @@ async function confirm(
     limiter.onUnauthenticated(request, reply);
     throw error;
   };
+  const call = toNetworkCall(request);
+  if (hasTooManyParameters(call))
+    return refuse(
+      new ProblemError('invalid_request', 'The query string has more than 100 parameters.'),
+    );
   const found = configuration.findCallbackSource(request.params.id);
   if (!found && !configuration.isComplete())
     throw new ProblemError('unavailable', 'The sources could not be read from the database.', {
@@ -130,7 +141,6 @@ async function confirm(
     return refuse(new ProblemError('not_found', 'There is no source with this id and a callback.'));
   const { scope, source } = found;
   const { callback } = source;
-  const call = toNetworkCall(request);
   const secret = await sourceCallbacks.readSecret(scope.accountId, source);
   if (!isAuthentic(call, callback, secret))
     return refuse(new ProblemError('authentication_required', describeProof(callback)));
@@ -144,6 +154,12 @@ async function confirm(
       `The parameter ${callback.decision_parameter} with the decision’s id is missing. Received: ${received}.`,
     );
   }
+  // The body's text has not passed the check of JSON bodies.
+  if (findUnstorableText(decision.id) !== undefined)
+    throw new ProblemError(
+      'invalid_request',
+      `The parameter ${callback.decision_parameter} contains a character that is not allowed in text.`,
+    );
   return confirmView(scope, source.id, decision.id);
 }
 
