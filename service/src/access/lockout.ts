@@ -52,12 +52,14 @@ export interface Lockout {
 interface AttemptRow {
   subject: string;
   failures: number;
+  /** Until when the subject, a user at an IP, is known because of an earlier sign-in. */
+  known_until: Date | null;
 }
 
 /** How long this process trusts that a subject is still locked. An operator may have unlocked it in the database. */
 const trustLockMs = 5_000;
 /** Minimum time between two checks of a locked IP. */
-const checkIntervalMs = 250;
+const checkIntervalMs = 1_000;
 /** Maximum number of locked subjects that are remembered. */
 const maxLocked = 10_000;
 
@@ -85,7 +87,7 @@ export function createLockout(queries: Queries, clock: Clock): Lockout {
           locked_until = CASE WHEN known.failures + 1 < $4 THEN known.locked_until ELSE
             to_timestamp($7::float8 + least($5::float8 * power(2, least(known.failures + 1 - $4, 20)), $6)) END
           WHERE known.locked_until <= $3
-        RETURNING subject, failures`,
+        RETURNING subject, failures, known_until`,
       [
         serviceAccount,
         subject,
@@ -172,17 +174,19 @@ export function createLockout(queries: Queries, clock: Clock): Lockout {
       if (!('waitS' in countedAddress)) countedAttempts.push(countedAddress);
       else if (!isRemembered(pair) && !(mayCheck(address) && (await isKnown(pair))))
         return countedAddress;
-      const limitsByName: [string, Limit][] = [
-        [pair, limits.pair],
-        ...((await isKnown(pair)) ? [] : [[account, limits.account] as [string, Limit]]),
-      ];
-      for (const [subject, limit] of limitsByName) {
-        const counted = await count(subject, limit);
-        if ('waitS' in counted) {
+      const countedPair = await count(pair, limits.pair);
+      if ('waitS' in countedPair) {
+        await undo();
+        return countedPair;
+      }
+      countedAttempts.push(countedPair);
+      if ((countedPair.known_until?.getTime() ?? -Infinity) <= clock.nowMs()) {
+        const countedAccount = await count(account, limits.account);
+        if ('waitS' in countedAccount) {
           await undo();
-          return counted;
+          return countedAccount;
         }
-        countedAttempts.push(counted);
+        countedAttempts.push(countedAccount);
       }
       return {
         undo,

@@ -312,6 +312,23 @@ test('an IP with failed sign-ins for many e-mail addresses is throttled', async 
   await unlockAll(database);
 });
 
+test('an IP that guesses costs four statements per guess, and none once it is locked', async () => {
+  const { database } = runningService.service;
+  const { query } = database;
+  let statements = 0;
+  database.query = (text, params) => {
+    if (/sign_in_(?:attempts|names)/.test(text)) statements += 1;
+    return query.call(database, text, params) as never;
+  };
+  for (let guess = 0; guess < 60; guess += 1)
+    await signInFrom('198.51.100.77', `nobody-${guess}@example.com`, 'a guess');
+  database.query = query;
+  // Twenty guesses: the IP, the user at this IP, the user, and whether there is such a user. Then the lock is read once,
+  // and it is checked whether the user is known at this IP.
+  expect(statements).toBe(20 * 4 + 3);
+  await unlockAll(database);
+});
+
 const signInWithPassword = async (email: string) => {
   const client = openBrowser();
   await client.signIn(email);
