@@ -3,20 +3,13 @@ import { lookup } from 'node:dns';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createCircuitBreaker } from '../../src/demand/exchange/circuit-breaker.ts';
-import { createRequestExternal } from '../../src/demand/exchange/external-client.ts';
-import { createFetchMedia } from '../../src/demand/intake/fetch-media.ts';
-import { createTrackerSender } from '../../src/demand/tracker/make-request.ts';
 import {
   createGuardedAgent,
   type GuardedAgent,
-  type GuardedAgents,
   isAllowedAddress,
 } from '../../src/platform/guarded-agent.ts';
 import { requestBounded } from '../../src/platform/bounded-request.ts';
-import { systemClock } from '../../src/platform/time.ts';
-import { fetchAdsTxt } from '../../src/program/cli/doctor-ads-txt.ts';
-import { createSender } from '../../src/webhook/sender.ts';
+import { guardedClients } from '../outgoing-clients.ts';
 
 /** Counts connections, so that a request that is refused only after it has connected is noticed. */
 let server: Server;
@@ -124,38 +117,15 @@ const unguarded: Pick<GuardedAgent, 'request'> = {
 };
 
 const { signal } = new AbortController();
-/** Every client that connects to an address which an account, a source or an advertiser has chosen. */
-const clients: Record<string, (agents: GuardedAgents, url: string) => Promise<unknown>> = {
-  webhooks: (agents, url) =>
-    createSender({ clock: systemClock, agents })(
-      { url, id: 'evt_1', body: '{}', secrets: ['whsec_AAAA'], loopback: false },
-      signal,
-    ),
-  'sources, tags and wrappers': (agents, url) =>
-    createRequestExternal({ agents, breaker: createCircuitBreaker(systemClock) })({
-      sourceId: 'src_1',
-      url,
-      headers: {},
-      loopback: false,
-      sandbox: false,
-      signal,
-    }),
-  trackers: (agents, url) =>
-    createTrackerSender({ agents })({ url, headers: {}, loopback: false }, signal),
-  media: (agents, url) =>
-    createFetchMedia({ agents })({ url, maxBytes: 1_000, loopback: false }, signal),
-  'ads.txt': (agents, url) => fetchAdsTxt(url, agents.strict),
-};
-
 test('no client connects to an inside address, however it is spelled, named or redirected to', async () => {
   const agents = createTestAgents();
-  for (const [client, send] of Object.entries(clients)) {
+  for (const [client, send] of Object.entries(guardedClients)) {
     for (const host of insideHosts) {
       for (const scheme of ['http', 'https']) {
         const url = `${scheme}://${host}:${port}/`;
         const redirect = `https://public.example/?to=${encodeURIComponent(url)}`;
         for (const target of [url, redirect])
-          await send(agents, target).catch((error: unknown) => error);
+          await send(agents, target, signal).catch((error: unknown) => error);
         expect([client, url, connections]).toEqual([client, url, 0]);
       }
     }
