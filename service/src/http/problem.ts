@@ -146,6 +146,9 @@ function convertFastifyError(error: unknown): ProblemError | undefined {
       return new ProblemError('body_too_large', describeBodyLimits);
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ProblemError('unsupported_media_type', 'Send the body as application/json.');
+    case 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE':
+      // Only thrown for QUERY, which no endpoint supports.
+      return new ProblemError('method_not_allowed', 'No endpoint supports this method.');
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
     case 'FST_ERR_CTP_INVALID_JSON_BODY':
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':

@@ -37,11 +37,14 @@ export function createHttpServer(listener: RequestListener, isStopping: () => bo
       headersTimeout: headersMs,
       requestTimeout: requestMs,
       connectionsCheckingInterval: checkMs,
+      // Checked below: Node would answer without a problem document, and accept several.
+      requireHostHeader: false,
     },
     (request, response) => {
       // The client has already reset the connection, so it has no address and gets no answer.
       if (request.socket.remoteAddress === undefined) return void request.destroy();
       if (isStopping()) return sendBelowRouter(response, stoppingProblem());
+      if (!hasOneHost(request)) return sendBelowRouter(response, hostProblem());
       listener(request, response);
     },
   );
@@ -60,6 +63,19 @@ export function createHttpServer(listener: RequestListener, isStopping: () => bo
 
 const stoppingProblem = (): ProblemError =>
   new ProblemError('unavailable', 'This process is shutting down.', { retryAfterS: 1 });
+
+/** Whether a request names exactly one host, as HTTP/1.1 requires: a proxy may have read another one of several. */
+function hasOneHost({ httpVersion, rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts === 1 || (hosts === 0 && httpVersion !== '1.1');
+}
+
+const hostProblem = (): ProblemError =>
+  new ProblemError('malformed_request', 'The request must have one Host header.');
 
 function sendBelowRouter(response: ServerResponse, problem: ProblemError): void {
   const { status, headers, body } = serialize(problem);

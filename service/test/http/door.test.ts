@@ -168,6 +168,10 @@ test.each([
     417,
     'expectation_failed',
   ],
+  ['GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'malformed_request'],
+  ['GET / HTTP/1.1\r\nHost: a\r\nhOsT: b\r\n\r\n', 400, 'malformed_request'],
+  ['GET / HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
+  ['QUERY /v1/keys HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 405, 'method_not_allowed'],
   ['CONNECT inside:80 HTTP/1.1\r\nHost: inside:80\r\n\r\n', 405, 'method_not_allowed'],
 ])('a request below the router gets a problem document: %j', async (text, status, code) => {
   const received = await sendRaw(text);
