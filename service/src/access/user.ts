@@ -38,8 +38,17 @@ export const describeUser = (user: User) => ({
   ...(user.lastSignInAtMs === null ? {} : { last_sign_in_at: formatInstant(user.lastSignInAtMs) }),
 });
 
-/** Returns the canonical form of an e-mail address. */
-export const normalizeEmail = (email: string): string => email.trim().toLowerCase();
+/**
+ * Returns the canonical form of an e-mail address. Another letter never becomes an ASCII letter, because it may be in
+ * somebody else's address: the sign for kelvin, K, has the lowercase k.
+ */
+export const normalizeEmail = (email: string): string =>
+  email.trim().replaceAll(/./gsu, (letter) => {
+    const lowercase = letter.toLowerCase();
+    return isAscii(letter) || ![...lowercase].some(isAscii) ? lowercase : letter;
+  });
+
+const isAscii = (letter: string): boolean => letter <= '\u007f';
 
 type UserRow = Omit<User, 'createdAtMs' | 'lastSignInAtMs'> & {
   createdAt: Date;
