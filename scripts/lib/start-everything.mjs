@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import getPort from 'get-port';
+import { choosePorts } from './choose-ports.mjs';
 import { replaceFile } from './replace-file.mjs';
 import { startProcess } from './start-process.mjs';
 
-const defaultPorts = { service: 8787, gameServer: 8788 };
 const createUrl = (/** @type {number} */ port) => `http://127.0.0.1:${port}`;
 
 /**
@@ -39,7 +38,7 @@ export function startEverything(dataDirectory, onChild, onExit) {
   async function start() {
     rmSync(devFile, { force: true });
     mkdirSync(join(dataDirectory, 'logs'), { recursive: true });
-    const ports = await choosePorts(join(dataDirectory, 'ports.json'));
+    const ports = await choosePorts(join(dataDirectory, 'ports.json'), process.env);
     console.log('Starting the service (the first start creates its database) …');
     const {
       url: serviceUrl,
@@ -76,62 +75,6 @@ export function startEverything(dataDirectory, onChild, onExit) {
       await Promise.all(stops.map((stop) => stop()));
     },
   };
-}
-
-/**
- * Returns the ports from the last start or, if they are in use, the default ports. If those are in use too, returns any
- * free ports. Saves the ports for the next start.
- *
- * @param {string} file
- */
-async function choosePorts(file) {
-  const lastPorts = readPorts(file);
-  const host = '127.0.0.1';
-  const chosen = {
-    service: readChosenPort('TRUEWARD_SERVICE_PORT'),
-    gameServer: readChosenPort('TRUEWARD_GAME_PORT'),
-  };
-  const service = await getPort({
-    host,
-    port: chosen.service ?? [lastPorts.service, defaultPorts.service],
-  });
-  const gameServer = await getPort({
-    host,
-    port: chosen.gameServer ?? [lastPorts.gameServer, defaultPorts.gameServer],
-    exclude: [service],
-  });
-  for (const [port, got] of [
-    [chosen.service, service],
-    [chosen.gameServer, gameServer],
-  ])
-    if (port !== undefined && port !== got)
-      throw new Error(`Port ${port} is in use. Stop the program that uses it, or choose another.`);
-  const ports = { service, gameServer };
-  writeFileSync(file, JSON.stringify(ports));
-  return ports;
-}
-
-/**
- * Reads a port that the user has chosen.
- *
- * @param {string} name
- * @returns {number | undefined}
- */
-function readChosenPort(name) {
-  const text = process.env[name];
-  if (text === undefined || text === '') return undefined;
-  const port = Number(text);
-  if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port;
-  throw new Error(`${name} is ${text}, but must be a port from 1 to 65535.`);
-}
-
-/** @param {string} file */
-function readPorts(file) {
-  try {
-    return { ...defaultPorts, ...JSON.parse(readFileSync(file, 'utf8')) };
-  } catch {
-    return defaultPorts; // the first start, or the file is incomplete
-  }
 }
 
 /** @param {string} url */

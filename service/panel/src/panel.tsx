@@ -14,8 +14,8 @@ import {
 import { shouldRetry } from './api/use-call.ts';
 import { i18nProvider } from './i18n.ts';
 import { ConnectionBanner } from './layout/connection-banner.tsx';
-import { page } from './layout/lazy-page.tsx';
 import { PanelLayout } from './layout/panel-layout.tsx';
+import { customPages, Dashboard } from './pages.tsx';
 import { resources } from './resources.tsx';
 import { createAuthProvider } from './session/auth-provider.ts';
 import { ConfirmationDialog } from './session/confirmation-dialog.tsx';
@@ -90,7 +90,7 @@ function SignedInPanel({ connection, session }: Props) {
         <ConfirmationDialog session={session} />
         <AdminUI
           title="Trueward"
-          dashboard={pages.overview}
+          dashboard={Dashboard}
           layout={PanelLayout}
           loginPage={SignInPage}
           disableTelemetry
@@ -100,13 +100,9 @@ function SignedInPanel({ connection, session }: Props) {
             <Resource key={resource.name} {...resource} />
           ))}
           <CustomRoutes>
-            <Route path="/decisions" element={<pages.decisions />} />
-            <Route path="/decisions/:id" element={<pages.decision />} />
-            <Route path="/try" element={<pages.tryRequest />} />
-            <Route path="/players" element={<pages.player />} />
-            <Route path="/first-ad" element={<pages.firstAd />} />
-            <Route path="/review" element={<pages.reviewQueue />} />
-            <Route path="/account" element={<pages.account session={session} />} />
+            {customPages.map(({ path, Content }) => (
+              <Route key={path} path={path} element={<Content session={session} />} />
+            ))}
           </CustomRoutes>
         </AdminUI>
       </AdminContext>
@@ -127,15 +123,3 @@ function createQueryClient(): QueryClient {
     },
   });
 }
-
-/** Lazy-loaded pages. Each one loads when it is first opened. */
-const pages = {
-  overview: page(() => import('./overview/overview.tsx'), 'Overview'),
-  decisions: page(() => import('./activity/decision-list.tsx'), 'DecisionList'),
-  decision: page(() => import('./activity/decision-page.tsx'), 'DecisionPage'),
-  tryRequest: page(() => import('./policy/try-request.tsx'), 'TryRequestPage'),
-  player: page(() => import('./player/player-page.tsx'), 'PlayerPage'),
-  reviewQueue: page(() => import('./creative/review-queue.tsx'), 'ReviewQueue'),
-  firstAd: page(() => import('./first-ad/first-ad-page.tsx'), 'FirstAdPage'),
-  account: page(() => import('./user/account-page.tsx'), 'AccountPage'),
-};

@@ -39,6 +39,11 @@ const components = (
     styleOverrides: {
       // The browser scrolls to the first field with an error, which must not be under the bars at the top and the bottom.
       html: { scrollPaddingTop: 140, scrollPaddingBottom: 96 },
+      // MUI shows the keyboard's focus by a faint ripple. Text fields have a border of their own.
+      ':focus-visible:not(input, textarea), .Mui-focusVisible': {
+        outline: '2px solid currentColor !important',
+        outlineOffset: '-2px',
+      },
       '@media (prefers-reduced-motion: reduce)': {
         '*, ::before, ::after': {
           animationDuration: '0s !important',
@@ -70,7 +75,11 @@ const components = (
   },
   RaToolbar: {
     styleOverrides: {
-      root: ({ theme }: { theme: Theme }) => ({ backgroundColor: theme.palette.background.paper }),
+      root: ({ theme }: { theme: Theme }) => ({
+        backgroundColor: theme.palette.background.paper,
+        // On a phone, react-admin’s bar would cover what is below the form too.
+        '&.RaToolbar-mobileToolbar': { position: 'sticky' },
+      }),
     },
   },
   // Sentence case is easier to read than MUI's all caps.

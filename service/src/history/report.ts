@@ -30,7 +30,7 @@ const maxRows = 10_000;
  * The metrics that count ad requests by result. They add up to the number of requests, which has no roll-up metric of
  * its own.
  */
-const requestResults: readonly string[] = ['filled', 'no_fill', 'blocked'];
+export const requestResults: readonly string[] = ['filled', 'no_fill', 'blocked'];
 
 /**
  * The roll-up metric for revenue. It adds up CPMs (prices per thousand impressions), so the sum has to be divided by a
@@ -39,7 +39,7 @@ const requestResults: readonly string[] = ['filled', 'no_fill', 'blocked'];
 const pricesMetric = 'cpm_micros';
 
 /** The roll-up column for each report dimension. */
-const columns: Record<ReportDimension, string> = {
+export const reportColumns: Record<ReportDimension, string> = {
   placement: 'placement',
   creative: 'creative_id',
   source: 'source_id',
@@ -68,7 +68,7 @@ export async function readReport(
   scope: Scope,
   { fromMs, toMs, interval, groupBy, only = {}, timeZone }: ReportQuery,
 ): Promise<Report> {
-  const groups = groupBy.map((name) => `${columns[name]} AS "${name}"`);
+  const groups = groupBy.map((name) => `${reportColumns[name]} AS "${name}"`);
   const filters = reportFilters.filter((name) => only[name] !== undefined);
   const buckets = listBuckets({ fromMs, toMs }, interval, timeZone);
   const rows = await queries.query<SumRow>(
@@ -76,7 +76,7 @@ export async function readReport(
       FROM rollup_counts
       WHERE account_id = $1 AND environment = $2 AND hour >= $3 AND hour < $4
         AND metric IN (SELECT jsonb_array_elements_text($6::text::jsonb))
-        ${filters.map((name, index) => `AND ${columns[name]} IN (SELECT jsonb_array_elements_text($${index + 7}::text::jsonb))`).join(' ')}
+        ${filters.map((name, index) => `AND ${reportColumns[name]} IN (SELECT jsonb_array_elements_text($${index + 7}::text::jsonb))`).join(' ')}
       GROUP BY bucket, metric, "metricReason"${groupBy.map((name) => `, "${name}"`).join('')}
       ORDER BY bucket${groupBy.map((name) => `, "${name}"`).join('')}, metric, "metricReason"
       LIMIT ${maxRows * reportMetrics.length}`,

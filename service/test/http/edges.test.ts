@@ -12,6 +12,7 @@ import {
 import { claimChore } from '../../src/history/claim-chore.ts';
 import { readReport } from '../../src/history/report.ts';
 import { rollUpDays } from '../../src/history/rollup.ts';
+import { readTop } from '../../src/history/top.ts';
 import { findCause } from '../../src/inspect/explain-decision.ts';
 import { listDecisions } from '../../src/inspect/list-decisions.ts';
 import { createIds, firstIdAt } from '../../src/platform/ids.ts';
@@ -60,6 +61,17 @@ const losesWeek = async (own: Database): Promise<boolean> => {
 const report = async (own: Database, fromMs: number, toMs: number): Promise<boolean> => {
   const query = { fromMs, toMs, interval: 'hour', groupBy: [], timeZone: 'UTC' } as const;
   return isFound((await readReport(own, scope, query)).data);
+};
+const top = async (own: Database, fromMs: number, toMs: number): Promise<boolean> => {
+  const query = {
+    fromMs,
+    toMs,
+    dimension: 'placement',
+    by: 'requests',
+    only: {},
+    limit: 1,
+  } as const;
+  return isFound(await readTop(own, scope, query));
 };
 const counted = `UPDATE rollups SET metric = 'filled'`;
 const wallets = (own: Database, fromMs: number, toMs: number) =>
@@ -123,6 +135,14 @@ const edges: Record<string, Edge> = {
   'the last hour of a report': {
     prepare: () => [counted],
     counts: (own, excess) => report(own, atMs - hourMs, atMs + (1 - excess) * hourMs),
+  },
+  'the first hour of a top': {
+    prepare: () => [counted],
+    counts: (own, excess) => top(own, atMs + excess * hourMs, atMs + 2 * hourMs),
+  },
+  'the last hour of a top': {
+    prepare: () => [counted],
+    counts: (own, excess) => top(own, atMs - hourMs, atMs + (1 - excess) * hourMs),
   },
   'the first change of wallets in a report': {
     counts: async (own, excess) => isFound((await wallets(own, atMs + excess, atMs + hourMs)).data),

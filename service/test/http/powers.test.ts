@@ -125,6 +125,7 @@ const table: Record<string, Rule> = {
   'DELETE /panel/api/users/:id': 'owner power -',
   'GET /panel/api/decisions': 'viewer -',
   'GET /panel/api/decisions/:id': 'viewer -',
+  'GET /panel/api/top': 'viewer -',
   'POST /panel/api/policies/try': 'viewer -',
   'POST /panel/api/media': 'operator -',
   'POST /panel/api/sources/:id/try': 'operator -',

@@ -4,6 +4,7 @@ import { readIntegrationFacts } from '../../src/history/integration-health.ts';
 import { findJob, listJobs } from '../../src/history/jobs.ts';
 import { readReport } from '../../src/history/report.ts';
 import { readSourceHealth } from '../../src/history/source-health.ts';
+import { readTop } from '../../src/history/top.ts';
 import { addDemandState } from '../../src/http/monitoring/demand-metrics.ts';
 import { findCause } from '../../src/inspect/explain-decision.ts';
 import { listDecisions } from '../../src/inspect/list-decisions.ts';
@@ -136,6 +137,18 @@ export const operationReads: ReadCases = {
       return (await readReport(own, scope, { ...reportQuery, interval: 'day', groupBy: [], only }))
         .data;
     },
+    of: { rollups: `source_id = '${sourceId}'` },
+  },
+  'the top of one source': {
+    prepare: [counted('filled')],
+    read: (own) =>
+      readTop(own, scope, {
+        ...reportQuery,
+        dimension: 'placement',
+        by: 'requests',
+        only: { source: sourceId },
+        limit: 10,
+      }),
     of: { rollups: `source_id = '${sourceId}'` },
   },
   'a source’s health': {

@@ -207,7 +207,7 @@ test.runIf(inject('full'))(
 test.runIf(inject('full'))('the overview shows totals and can be downloaded as CSV', async () => {
   await site.game.decide({ placement: 'level-end', simulate: 'no_fill' });
   const page = await site.open('/');
-  const top = page.getByRole('region', { name: 'Top placements' });
+  const top = page.getByRole('region', { name: 'Top' });
   await expect
     .poll(async () => {
       await page.getByRole('button', { name: 'Refresh' }).click();

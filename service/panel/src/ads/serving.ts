@@ -35,21 +35,37 @@ export function findServingProblems(facts: ServingFacts): ServingProblem[] {
       state: 'source paused',
       text: `Its source, ${source.name}, is paused. Set the source’s status to active.`,
     });
-  for (const { name, status } of placements)
-    if (status === 'paused')
-      problems.push({
-        state: 'placement paused',
-        text: `The placement ${name} is paused. Set its status to active.`,
-      });
-  const targets = [creative?.advertiser_id, creative?.source_id, ...(houseAd.placements ?? [])];
   for (const { scope, target_id: id, reason } of killSwitches)
-    if (targets.includes(id))
-      problems.push({
-        state: 'stopped',
-        text: `A kill switch stops its ${scope}${reason === undefined ? '' : ` (${reason})`}. Resume it under Kill switches.`,
-      });
-  return problems;
+    if ([creative?.advertiser_id, creative?.source_id].includes(id))
+      problems.push(describeStop(`its ${scope}`, reason));
+  // On its other placements, it is still served.
+  const stops = (houseAd.placements ?? []).map((name) => findStop(name, placements, killSwitches));
+  const isServed = stops.includes(undefined);
+  return isServed ? problems : [...problems, ...stops.filter((stop) => stop !== undefined)];
 }
+
+/** Returns why nothing is served on a placement. */
+function findStop(
+  name: string,
+  placements: readonly Placement[],
+  killSwitches: readonly KillSwitch[],
+): ServingProblem | undefined {
+  const stop = killSwitches.find(
+    ({ scope, target_id: id }) => scope === 'placement' && id === name,
+  );
+  if (stop) return describeStop(`the placement ${name}`, stop.reason);
+  const isPaused = placements.some((each) => each.name === name && each.status === 'paused');
+  if (!isPaused) return undefined;
+  return {
+    state: 'placement paused',
+    text: `The placement ${name} is paused. Set its status to active.`,
+  };
+}
+
+const describeStop = (target: string, reason: string | undefined): ServingProblem => ({
+  state: 'stopped',
+  text: `A kill switch stops ${target}${reason === undefined ? '' : ` (${reason})`}. Resume it under Kill switches.`,
+});
 
 /**
  * Returns why an active placement has no ads. Undefined if it may have some.

@@ -115,7 +115,7 @@ function SourceFillRate() {
 const kinds = [
   { id: 'house', name: 'House: your own ads' },
   { id: 'direct', name: 'Direct: ads that you upload for an advertiser' },
-  { id: 'vast', name: 'VAST: an ad tag from a network or ad server' },
+  { id: 'vast', name: 'VAST: a network’s ad tag' },
   { id: 'openrtb', name: 'OpenRTB: a bidder or Prebid Server' },
   { id: 'page', name: 'Page: Google’s H5 ads or another ad SDK in the game’s page' },
 ];

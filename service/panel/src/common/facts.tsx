@@ -35,9 +35,13 @@ export function Facts({ facts }: { facts: Record<string, ReactNode> }) {
   );
 }
 
-/** All fields of an object, including nested ones. Numbers are shown in the units that the fields' names end with. */
+/**
+ * All fields of an object, including nested ones, but not the revision that only the panel needs. Numbers are shown in the
+ * units that the fields' names end with.
+ */
 export function RecordFacts({ record, group }: { record: object; group?: string }) {
-  const facts = Object.entries(record).map(([name, value]) => [
+  const fields = Object.entries(record).filter(([name]) => name !== 'etag');
+  const facts = fields.map(([name, value]) => [
     getFieldLabel(name, group),
     typeof value === 'number' ? formatFieldNumber(name, value, group) : formatValue(name, value),
   ]);

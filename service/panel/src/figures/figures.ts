@@ -78,17 +78,6 @@ export function toPoints(
   }));
 }
 
-/** Returns each group's figures, sorted by number of requests, highest first. */
-export function groupRows(
-  rows: readonly ReportRow[],
-  dimension: 'placement',
-): (Figures & { name: string })[] {
-  const names = [...new Set(rows.map((row) => row[dimension] ?? ''))];
-  return names
-    .map((name) => ({ name, ...sumRows(rows.filter((row) => (row[dimension] ?? '') === name)) }))
-    .toSorted((a, b) => b.requests - a.requests);
-}
-
 /** Returns the reasons why ad requests were not filled, with their counts, most frequent first. */
 export function countNoAdReasons(rows: readonly ReportRow[]): { reason: string; count: number }[] {
   const sums = new Map<string, number>();
@@ -169,7 +158,7 @@ export function makeSubject(
   return { dimension, value: String(dimension === 'placement' ? name : id) };
 }
 
-/** Returns the path of the report for a time range, grouped by placement and limited to `subject`. */
+/** Returns the path of the report for a time range, limited to `subject`. As CSV, it has a row for each placement. */
 export const reportPath = (
   { from, to, interval }: TimeRange,
   subject?: Subject,
@@ -179,7 +168,6 @@ export const reportPath = (
     from: from.toISOString(),
     to: to.toISOString(),
     interval,
-    group_by: 'placement',
     ...(subject && { [subject.dimension]: subject.value }),
-    format,
+    ...(format && { format, group_by: 'placement' }),
   });

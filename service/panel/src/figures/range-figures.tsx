@@ -26,7 +26,7 @@ interface Props {
   /** Default: the environment. */
   subject?: Subject;
   /** What follows the plots. */
-  children?(rows: readonly ReportRow[]): ReactNode;
+  children?(rows: readonly ReportRow[], range: TimeRange): ReactNode;
 }
 
 /** The figures for a time range that the user chooses: totals and plots, also compared and as CSV. */
@@ -74,7 +74,7 @@ export function RangeFigures({ subject, children }: Props) {
           <Suspense fallback={<Loading />}>
             <Plots subject={subject} points={figures.points} interval={figures.range.interval} />
           </Suspense>
-          {children?.(figures.rows)}
+          {children?.(figures.rows, figures.range)}
         </>
       )}
     </Box>

@@ -1,7 +1,7 @@
 import { Box, Typography } from '@mui/material';
 import type { Subject } from './figures.ts';
 import { RangeFigures } from './range-figures.tsx';
-import { TopPlacements } from './top-placements.tsx';
+import { TopList } from './top-list.tsx';
 
 /** The figures of one object, for its own page. */
 export const RecordFigures = ({ subject }: { subject: Subject }) => (
@@ -10,8 +10,9 @@ export const RecordFigures = ({ subject }: { subject: Subject }) => (
       Figures
     </Typography>
     <RangeFigures subject={subject}>
-      {(rows) =>
-        subject.dimension !== 'placement' && rows.length > 0 && <TopPlacements rows={rows} />
+      {(rows, range) =>
+        subject.dimension !== 'placement' &&
+        rows.length > 0 && <TopList range={range} subject={subject} />
       }
     </RangeFigures>
   </Box>

@@ -24,6 +24,8 @@ const layoutStyle = {
   '&& .RaList-content': { overflowX: 'auto' },
   // Above the table, not over the search, where the scrolling table would cut it off.
   '&& .RaBulkActionsToolbar-toolbar': { position: 'static', transform: 'none' },
+  // React-admin folds the bar away, but the keyboard would still reach its buttons.
+  '&& .RaBulkActionsToolbar-collapsed': { visibility: 'hidden' },
   '& .wide-only': { display: { xs: 'none', sm: 'table-cell' } },
 };
 
@@ -32,9 +34,7 @@ export function PanelLayout({ children }: { children: ReactNode }) {
   return (
     <Layout appBar={PanelAppBar} menu={PanelMenu} appBarAlwaysOn sx={layoutStyle}>
       <EnvironmentBand />
-      {useIsPhone() && (
-        <TitlePortal variant="h1" sx={{ ...titleStyle, flex: 'none', marginTop: 1.5 }} />
-      )}
+      {useIsPhone() && <TitlePortal variant="h1" sx={phoneTitleStyle} />}
       <Suspense fallback={<Loading />}>{children}</Suspense>
     </Layout>
   );
@@ -48,6 +48,13 @@ const useIsPhone = (): boolean =>
   useMediaQuery<Theme>((theme) => theme.breakpoints.down('sm'), { noSsr: true });
 
 const titleStyle = { fontSize: '1.25rem', fontWeight: 500 };
+const phoneTitleStyle = {
+  ...titleStyle,
+  flex: 'none',
+  marginTop: 1.5,
+  whiteSpace: 'normal',
+  overflowWrap: 'anywhere',
+};
 
 /** The user menu's link to the account page. */
 function AccountMenuItem({ ref }: { ref?: Ref<HTMLAnchorElement> }) {

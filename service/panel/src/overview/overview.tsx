@@ -1,7 +1,7 @@
 import { Box } from '@mui/material';
 import { Page } from '../common/page.tsx';
 import { RangeFigures } from '../figures/range-figures.tsx';
-import { TopPlacements } from '../figures/top-placements.tsx';
+import { TopList } from '../figures/top-list.tsx';
 import { FailedDeliveries } from './failed-deliveries.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { Mistakes } from './mistakes.tsx';
@@ -12,9 +12,9 @@ export const Overview = () => (
   <Page title="Overview">
     <FirstSteps />
     <RangeFigures>
-      {(rows) => (
+      {(rows, range) => (
         <Box sx={columnsStyle}>
-          <TopPlacements rows={rows} />
+          <TopList range={range} />
           <NoAdReasons rows={rows} />
         </Box>
       )}

@@ -10,26 +10,27 @@ import {
   TextField,
 } from '@mui/material';
 import type { LinkCode, PlayerWallet, WalletEntry } from '@trueward/protocol/wire';
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
 import { Confirm, useCanAccess } from 'react-admin';
 import { Link, useSearchParams } from 'react-router';
 import { readMessage } from '../api/problem.ts';
 import { query } from '../api/resources.ts';
 import { useAction, useRead } from '../api/use-call.ts';
 import { FormDialog, SecretDialog } from '../common/dialogs.tsx';
+import { DecisionResults } from '../activity/decision-results.tsx';
 import { Facts } from '../common/facts.tsx';
 import { Page, PanelCard } from '../common/page.tsx';
 import { TimeText } from '../common/time.tsx';
 import { GrantBudgets, useLeftToday } from './grant-budgets.tsx';
 import { WalletFigures } from './wallet-figures.tsx';
 
-/** Finds a player by reference, and shows and corrects the wallet. */
+/** Finds a player by reference. Shows what became of the player's ads, and shows and corrects the wallet. */
 export function PlayerPage() {
   const [params, setParams] = useSearchParams();
   const playerRef = params.get('ref') ?? '';
   const [text, setText] = useState(playerRef);
   return (
-    <Page title="Players" lead="What a player has in the wallet that the service keeps.">
+    <Page title="Players" lead="What a player saw, earned and has: answers for support.">
       <Box
         component="form"
         sx={{ display: 'flex', gap: 1, alignItems: 'center' }}
@@ -54,17 +55,27 @@ export function PlayerPage() {
           <GrantBudgets />
         </>
       ) : (
-        <PlayerCards key={playerRef} playerRef={playerRef} />
+        <Fragment key={playerRef}>
+          <PanelCard title="Ad requests">
+            <DecisionResults filter={{ player: playerRef }} explains />
+          </PanelCard>
+          <WalletCards playerRef={playerRef} />
+        </Fragment>
       )}
     </Page>
   );
 }
 
-function PlayerCards({ playerRef }: { playerRef: string }) {
+function WalletCards({ playerRef }: { playerRef: string }) {
   const path = `/v1/wallets/${encodeURIComponent(playerRef)}`;
   const { data: wallet, error } = useRead<PlayerWallet>(path);
   const { canAccess: canErase = false } = useCanAccess({ resource: 'erasures', action: 'create' });
-  if (error) return <Alert severity="warning">{readMessage(error)}</Alert>;
+  if (error)
+    return (
+      <PanelCard title="Wallet">
+        <Alert severity="info">{readMessage(error)}</Alert>
+      </PanelCard>
+    );
   if (!wallet) return null;
   return (
     <>

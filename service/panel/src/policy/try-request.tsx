@@ -7,7 +7,7 @@ import { useAction } from '../api/use-call.ts';
 import { countries } from '../common/catalogs.ts';
 import { LoadAnswer } from '../ad-rules/load-answer.tsx';
 import { readSession } from '../ad-rules/read-session.ts';
-import { Page, PanelCard } from '../common/page.tsx';
+import { PanelCard } from '../common/page.tsx';
 import { usePlacementSearch } from '../common/placements-input.tsx';
 import { toPolicy } from './describe-policy.ts';
 
@@ -144,18 +144,6 @@ const options = (...names: string[]) =>
       {name}
     </MenuItem>
   ));
-
-/** A dry run: the service makes the decision with its production code, but stores nothing. */
-export const TryRequestPage = () => (
-  <Page
-    title="Try a request"
-    lead="See what the service would decide. Nothing is stored, counted or sent to webhooks."
-  >
-    <PanelCard title="Request">
-      <TryRequest />
-    </PanelCard>
-  </Page>
-);
 
 /** Tries a request against the policy as edited in the form, before the edits are saved. */
 export function TryPolicy() {

@@ -1,7 +1,9 @@
 import { Alert, Link } from '@mui/material';
 import type { Webhook, WebhookHealth as Health, WebhookHealthList } from '@trueward/protocol/wire';
+import { useRecordContext } from 'react-admin';
 import { Link as RouterLink } from 'react-router';
 import { useRead } from '../api/use-call.ts';
+import { PanelCard } from '../common/page.tsx';
 import { StatusChip } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time.tsx';
 
@@ -29,6 +31,17 @@ export function WebhookHealth({ webhookId }: { webhookId: string }) {
     <Alert severity={severity}>
       <HealthText health={health} reason={webhook.disabled_reason} />
     </Alert>
+  );
+}
+
+/** The current webhook's health, for users who can't do anything about it. */
+export function WebhookHealthCard() {
+  const webhook = useRecordContext<Webhook>();
+  if (!webhook) return null;
+  return (
+    <PanelCard title="Health">
+      <WebhookHealth webhookId={webhook.id} />
+    </PanelCard>
   );
 }
 

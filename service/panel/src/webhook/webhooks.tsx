@@ -19,7 +19,7 @@ import { PanelForm } from '../common/panel-form.tsx';
 import { SecretDialog } from '../common/dialogs.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { webhookSecretInstructions, WebhookActions } from './webhook-actions.tsx';
-import { WebhookState } from './webhook-health.tsx';
+import { WebhookHealthCard, WebhookState } from './webhook-health.tsx';
 
 export const WebhookList = () => (
   <ListPage sort={{ field: 'created_at', order: 'DESC' }}>
@@ -74,7 +74,8 @@ export const WebhookEdit = () => (
 export const WebhookShow = () => (
   <Show>
     <RecordCard />
-    <Box sx={{ padding: 2 }}>
+    <Box sx={{ padding: 2, display: 'grid', gap: 2, gridTemplateColumns: 'minmax(0, 1fr)' }}>
+      <WebhookHealthCard />
       <Deliveries canRedeliver={false} />
     </Box>
   </Show>

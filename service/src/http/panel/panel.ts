@@ -8,6 +8,7 @@ import { addResourceLists } from './resource-lists.ts';
 import { addAccountRoutes, addSessionRoutes, addSetupRoutes } from './sign-in.ts';
 import { addSingleSignOn } from './single-sign-on.ts';
 import { addSourceRoutes } from './sources.ts';
+import { addTopRoute } from './top.ts';
 import { addUserRoutes } from './users.ts';
 
 /** Adds `/panel/`, which serves the panel, and the endpoints that the panel uses in addition to `/v1`. */
@@ -28,6 +29,7 @@ export async function addPanel(
     addResourceLists(api, deps);
     addInspectionRoutes(api, deps);
     addSourceRoutes(api, deps);
+    addTopRoute(api, deps);
     await addMediaUpload(api, deps);
   });
 }

@@ -43,6 +43,20 @@ test.each<[string, Partial<ServingFacts>, string[]]>([
     ['placement paused'],
   ],
   ['on a stopped placement', stop('placement', 'revive'), ['stopped']],
+  [
+    'on a stopped placement and on another one',
+    { ...stop('placement', 'lobby'), ...houseAd({ placements: ['lobby', 'revive'] }) },
+    [],
+  ],
+  [
+    'on a stopped placement and on a paused one',
+    {
+      ...stop('placement', 'lobby'),
+      ...houseAd({ placements: ['lobby', 'revive'] }),
+      placements: [{ name: 'revive', status: 'paused' } as Placement],
+    },
+    ['stopped', 'placement paused'],
+  ],
   ['of a stopped advertiser', stop('advertiser', 'adv_1'), ['stopped']],
   ['of a stopped source', stop('source', 'src_1'), ['stopped']],
   ['paused', { ...creative('rejected'), ...houseAd({ status: 'paused', phase: 'paused' }) }, []],
