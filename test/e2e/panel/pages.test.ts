@@ -99,7 +99,7 @@ const viewports = [
 const colorSchemes = ['light', 'dark'] as const;
 
 test('every page of the panel has a row here', () => {
-  expect([...new Set(rows.map(({ route }) => route))].toSorted()).toEqual(routes.toSorted());
+  expect(new Set(rows.map(({ route }) => route))).toEqual(new Set(routes));
 });
 
 const getPath = ({ route, id, search }: Row): string => {
