@@ -37,6 +37,8 @@ interface Options {
   settings?: readonly string[];
   /** Starts the server as a read-only standby without a primary. */
   standby?: boolean;
+  /** Whether the data stays in the folder when the server stops, and is used again. Default: false. */
+  keep?: boolean;
 }
 
 /**
@@ -48,6 +50,7 @@ export async function startPrivatePostgres({
   folder: existingFolder,
   settings = [],
   standby = false,
+  keep = false,
 }: Options = {}): Promise<PrivatePostgres | undefined> {
   const bin = findPostgresFolder();
   if (bin === undefined) return undefined;
@@ -56,7 +59,8 @@ export async function startPrivatePostgres({
   if (identity) chownSync(folder, identity.uid, identity.gid);
   const data = join(folder, 'data');
   const options = { ...identity, cwd: folder, stdio: 'ignore' } as const;
-  execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'trueward', '-A', 'trust', '-N'], options);
+  if (!keep || !existsSync(data))
+    execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'trueward', '-A', 'trust', '-N'], options);
   if (standby) writeFileSync(join(data, 'standby.signal'), '');
   const port = await getPort({ host: '127.0.0.1' });
   const serverOptions = [
@@ -104,6 +108,7 @@ export async function startPrivatePostgres({
     async stop() {
       running.server.kill('SIGINT');
       await running.exit;
+      if (keep) return;
       rmSync(data, { recursive: true, force: true });
       if (existingFolder === undefined) rmSync(folder, { recursive: true, force: true });
     },

@@ -7,6 +7,7 @@ import { roundOrder } from '../service/builds.ts';
 import { createDatabase, openMeter } from '../service/meter.ts';
 import { nowMs } from '../service/receiver.ts';
 import { multiply } from './one-endpoint.ts';
+import type { PartResult } from '../service/results.ts';
 import { type Options, type Part, formatInteger } from './part.ts';
 
 const endpoints = 100;
@@ -19,17 +20,21 @@ const pauseMs = 150;
 /** Number of windows. This is enough for the dead endpoint's circuit breaker to open. */
 const windows = 25;
 
-/**
- * Measures webhooks to a hundred endpoints, with and without a dead endpoint among them. A dead endpoint accepts requests
- * but never responds.
- */
-export const deadEndpoint: Part = async (options) => {
+/** Measures webhooks to a hundred endpoints, with and without a dead endpoint among them. */
+export const deadEndpoint: Part = (options) => measure(options, 1);
+
+/** Like {@link deadEndpoint}, with 30 dead endpoints. */
+export const deadEndpoints: Part = (options) => measure(options, 30);
+
+/** A dead endpoint accepts requests but never responds. */
+async function measure(options: Options, dead: number): Promise<PartResult> {
   const backlog = options.quick ? 100 : 10_000;
+  const words = dead === 1 ? 'one' : String(dead);
   const sides = [
-    { name: 'all respond', ...(await startSide(options, 0)), rounds: [] as number[][] },
+    { name: 'all respond', ...(await startSide(options, dead, 0)), rounds: [] as number[][] },
     {
-      name: 'one never responds',
-      ...(await startSide(options, backlog)),
+      name: dead === 1 ? 'one never responds' : `${dead} never respond`,
+      ...(await startSide(options, dead, backlog)),
       rounds: [] as number[][],
     },
   ] as const;
@@ -55,10 +60,10 @@ export const deadEndpoint: Part = async (options) => {
   });
   const ratio = withDeadMs / healthyMs;
   return {
-    title: 'Webhooks with one dead endpoint in a hundred',
+    title: `Webhooks with ${words} dead ${dead === 1 ? 'endpoint' : 'endpoints'} in a hundred`,
     verdicts: [
       {
-        budget: `one dead endpoint in a hundred, latency of the others: at most ${budget} ×`,
+        budget: `${words} dead ${dead === 1 ? 'endpoint' : 'endpoints'} in a hundred, latency of the others: at most ${budget} ×`,
         measured: `${ratio.toFixed(2)} × (interquartile range ${(percentile(pairs, 0.25) ?? NaN).toFixed(2)}–${(percentile(pairs, 0.75) ?? NaN).toFixed(2)})`,
         held: ratio <= budget,
       },
@@ -69,27 +74,29 @@ export const deadEndpoint: Part = async (options) => {
       const format = (share: number): string => (percentile(latencies, share) ?? NaN).toFixed(0);
       return [name, rounds.length, format(0.5), format(0.95), format(0.99)];
     }),
-    note: `The time from the request that causes an event to its arrival at each of the 99 responsive endpoints. The dead endpoint accepts requests but never responds, and has ${formatInteger(backlog)} deliveries pending. Two services alternate; the ratio compares their median latencies.`,
+    note: `The time from the request that causes an event to its arrival at each of the ${endpoints - dead} responsive endpoints. A dead endpoint accepts requests but never responds. ${dead === 1 ? 'It has' : 'Together, they have'} ${formatInteger(backlog)} deliveries pending. Two services alternate; the ratio compares their median latencies.`,
     plot: {
       axis: 'p50, ms',
       rows: [
         { label: 'all respond', value: healthyMs },
-        { label: 'one dead', value: withDeadMs },
+        { label: `${words} dead`, value: withDeadMs },
       ],
     },
   };
-};
+}
 
-/** Starts a service with a hundred endpoints. With a backlog, the first endpoint never responds. */
-async function startSide({ postgres, receiver }: Options, backlog: number) {
+/** Starts a service with a hundred endpoints. With a backlog, the first ones never respond. */
+async function startSide({ postgres, receiver }: Options, dead: number, backlog: number) {
   const databaseUrl = await createDatabase(postgres);
   const service = await startService({ env: { RATE_LIMITS: 'off', DATABASE_URL: databaseUrl } });
   const client = createClient(service.url, service.keys.sandbox, 4);
   const add = (path: string): Promise<Webhook> =>
     client.addWebhook(receiver.url + path, 'kill_switch.changed');
-  // Both sides exclude this endpoint from the measurement.
-  const firstWebhook = await add(backlog > 0 ? '/never/0' : '/0/first');
-  for (let index = 1; index < endpoints; index += 1) await add(`/0/${index}`);
+  // Both sides exclude these endpoints from the measurement.
+  const deadWebhooks: Webhook[] = [];
+  for (let index = 0; index < dead; index += 1)
+    deadWebhooks.push(await add(backlog > 0 ? `/never/${index}` : `/0/first-${index}`));
+  for (let index = dead; index < endpoints; index += 1) await add(`/0/${index}`);
   let switchId: string | undefined;
   const announce = async (): Promise<number[]> => {
     receiver.clear();
@@ -106,13 +113,17 @@ async function startSide({ postgres, receiver }: Options, backlog: number) {
       await client.call('DELETE', `/v1/kill-switches/${switchId}`);
       switchId = undefined;
     }
-    const arrivals = await receiver.waitFor(backlog > 0 ? endpoints - 1 : endpoints);
-    return arrivals.flatMap(({ path, atMs }) => (path === '/0/first' ? [] : [atMs - startedAtMs]));
+    const arrivals = await receiver.waitFor(backlog > 0 ? endpoints - dead : endpoints);
+    return arrivals.flatMap(({ path, atMs }) =>
+      path.startsWith('/0/first') ? [] : [atMs - startedAtMs],
+    );
   };
   if (backlog > 0) {
     await announce();
     const meter = await openMeter([], postgres, databaseUrl);
-    await multiply(meter, firstWebhook, backlog);
+    const share = Math.ceil(backlog / dead);
+    for (const [index, webhook] of deadWebhooks.entries())
+      await multiply(meter, webhook, share, 1 + index * share);
     await meter.close();
   }
   return {

@@ -9,7 +9,7 @@ import { startReceiver } from '../service/receiver.ts';
 import { readOrigin, type Scale } from '../service/results.ts';
 import { requirePostgres } from '../service/side.ts';
 import { accounts } from './accounts.ts';
-import { deadEndpoint } from './dead-endpoint.ts';
+import { deadEndpoint, deadEndpoints } from './dead-endpoint.ts';
 import { events } from './events.ts';
 import { growth } from './growth.ts';
 import { oneEndpoint } from './one-endpoint.ts';
@@ -18,6 +18,7 @@ import type { Part } from './part.ts';
 const parts: Record<string, Part> = {
   'one-endpoint': oneEndpoint,
   'dead-endpoint': deadEndpoint,
+  'dead-endpoints': deadEndpoints,
   accounts,
   events,
   growth,

@@ -118,13 +118,14 @@ export async function multiply(
   { query }: Pick<Meter, 'query'>,
   { id }: Pick<Webhook, 'id'>,
   copies: number,
+  firstNumber = 1,
 ): Promise<void> {
   // Copies the whole row as JSON, so that the statement does not depend on the columns.
   const copy = (column: string): string =>
     `left(${column}, 14) || lpad(n::text, length(${column}) - 14, '0')`;
   await query(
     `WITH original AS (SELECT * FROM deliveries WHERE webhook_id = $1 LIMIT 1),
-    numbers AS (SELECT n FROM generate_series(1, $2::integer) AS n),
+    numbers AS (SELECT n FROM generate_series($3::integer, $3::integer + $2::integer - 1) AS n),
     events AS (
       INSERT INTO webhook_events SELECT made.* FROM original
         JOIN webhook_events e ON e.account_id = original.account_id AND e.id = original.event_id
@@ -135,7 +136,7 @@ export async function multiply(
       CROSS JOIN LATERAL jsonb_populate_record(NULL::delivery_queue, to_jsonb(original) || jsonb_build_object(
         'id', ${copy('original.id')}, 'event_id', ${copy('original.event_id')},
         'attempt', 0, 'attempts', '[]'::jsonb, 'next_at', now(), 'lease_until', NULL)) AS made`,
-    [id, copies],
+    [id, copies, firstNumber],
   );
   await query('ANALYZE');
 }
