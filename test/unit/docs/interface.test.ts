@@ -29,9 +29,9 @@ const lines: readonly [line: string, file: string, test: string][] = [
     'that blocks %s blocks it only where its conditions are met',
   ],
   [
-    'A commercial or brand safety rule can block a request',
-    service('external-decisions'),
-    'a policy that leaves no ad blocks the request with an event, whoever offers the ad',
+    'So can a commercial rule and a brand safety rule',
+    service('interface'),
+    'a request that a rule of the kind %s blocks is an event',
   ],
   [
     'A creative has an approval status, and only approved ones are shown',
@@ -40,13 +40,18 @@ const lines: readonly [line: string, file: string, test: string][] = [
   ],
   [
     'A kill switch stops a source, an advertiser or a placement',
-    service('effective-state'),
-    'each of two kill switches stops the target until both are off',
+    service('interface'),
+    'a kill switch of a %s stops its ads, and is an event when it is turned on and off',
   ],
   [
     'Sandbox and live are separate',
     service('access'),
     'a decision is not accessible from the other environment',
+  ],
+  [
+    'A key of one environment does not work in the other',
+    service('interface'),
+    'a key of one environment finds nothing of the other, and changes nothing there',
   ],
   [
     'A reference to the other environment is rejected',
@@ -55,7 +60,12 @@ const lines: readonly [line: string, file: string, test: string][] = [
   ],
   // Registering a webhook.
   [
-    'A webhook is registered with a URL and event types',
+    'A webhook is registered with a secret key, a URL and event types',
+    service('interface'),
+    'a webhook is registered with a secret key, a URL and event types',
+  ],
+  [
+    'An endpoint gets only the events to which it subscribes',
     service('webhooks'),
     'an endpoint gets only events that it subscribes to, from its own environment',
   ],
@@ -80,6 +90,21 @@ const lines: readonly [line: string, file: string, test: string][] = [
     'every secret is valid while rotations overlap',
   ],
   // Keys.
+  [
+    'The prefix of a key names its kind and environment',
+    service('interface'),
+    'a key’s prefix names its kind and environment',
+  ],
+  [
+    'A secret key manages placements, policies, house ads and webhooks',
+    service('interface'),
+    'a secret key manages %s, and a publishable key does not',
+  ],
+  [
+    'A secret key reads reports',
+    service('interface'),
+    'a secret key reads reports and requests decisions from a server',
+  ],
   [
     'A secret key manages, a publishable key only requests decisions and reports events',
     service('access'),
@@ -112,9 +137,9 @@ const lines: readonly [line: string, file: string, test: string][] = [
   ],
   // Delivery and signature.
   [
-    'An event has id, type, created_at, environment and data',
-    service('webhook-operations'),
-    'a test event is signed, and its attempt is listed',
+    'An event is posted as JSON with id, type, created_at, environment and data, and two headers',
+    service('interface'),
+    'an event is posted as JSON, with a timestamp and a signature of both',
   ],
   [
     'The signature covers the timestamp and the raw body',
@@ -152,7 +177,22 @@ const lines: readonly [line: string, file: string, test: string][] = [
     service('delivery-takeover'),
     'a dead process’s deliveries are taken over when its lease ends, those in progress never',
   ],
+  [
+    'The intervals between attempts grow',
+    unit('webhook-rules'),
+    'retries back off with ±20% jitter, up to ten attempts in total',
+  ],
   // The five events.
+  [
+    'decision.rewarded names the decision, the placement, the player and the reward',
+    service('interface'),
+    'a verified impression and an earned reward are events with the player and the reward',
+  ],
+  [
+    'creative.review_updated is sent when the approval of a creative changes',
+    service('interface'),
+    'a change of a creative’s approval is an event',
+  ],
   [
     'decision.served and decision.rewarded are sent with their change',
     service('rewards'),
@@ -195,7 +235,12 @@ const lines: readonly [line: string, file: string, test: string][] = [
     'concurrent requests with the same Idempotency-Key are executed once',
   ],
   [
-    'Every path begins with /v1 and is described',
+    'Every path begins with /v1',
+    service('interface'),
+    'every path of the interface starts with its major version',
+  ],
+  [
+    'Every path is described',
     service('access'),
     'the OpenAPI document describes every route in the contract, with named schemas',
   ],
