@@ -11,6 +11,9 @@ export const pinnedSettings = {
   bytea_output: 'hex',
   standard_conforming_strings: 'on',
   extra_float_digits: '1',
+  array_nulls: 'on',
+  transform_null_equals: 'off',
+  default_transaction_isolation: 'read committed',
 } as const;
 
 /** A setting that every connection must have, and how to achieve it. */
@@ -49,6 +52,23 @@ const requiredSettings: readonly RequiredSetting[] = [
     name: 'standard_conforming_strings',
     isValid: (value) => value === 'on',
     fix: `expected on: ${inRole('standard_conforming_strings = on')}`,
+  },
+  {
+    // Otherwise, a missing value in a list would be stored as the text NULL.
+    name: 'array_nulls',
+    isValid: (value) => value === 'on',
+    fix: `expected on: ${inRole('array_nulls = on')}`,
+  },
+  {
+    name: 'transform_null_equals',
+    isValid: (value) => value === 'off',
+    fix: `expected off: ${inRole('transform_null_equals = off')}`,
+  },
+  {
+    // Locks are taken for what other transactions commit meanwhile, which a snapshot would not show.
+    name: 'default_transaction_isolation',
+    isValid: (value) => value === 'read committed',
+    fix: `expected read committed: ${inRole("default_transaction_isolation = 'read committed'")}`,
   },
 ];
 

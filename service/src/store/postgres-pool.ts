@@ -94,7 +94,7 @@ const types = {
 } as pg.CustomTypesConfig;
 
 const startupOptions = Object.entries({ ...pinnedSettings, jit: 'off' })
-  .map(([name, value]) => `-c ${name}=${value}`)
+  .map(([name, value]) => `-c ${name}=${value.replaceAll(' ', '\\ ')}`)
   .join(' ');
 
 function makePoolOptions({ Client }: Hosts, limits: PostgresLimits): pg.PoolConfig {
