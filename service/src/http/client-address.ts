@@ -58,10 +58,19 @@ export function parseAddress(text: string): string | undefined {
     case 4:
       return withoutZone;
     case 6:
-      return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(withoutZone)?.[1] ?? withoutZone.toLowerCase();
+      return formatIPv6(withoutZone);
     default:
       return undefined;
   }
+}
+
+/** Returns the one form of an IPv6 address (RFC 5952), whatever its spelling, or the IPv4 address that it stands for. */
+function formatIPv6(address: string): string {
+  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [, high, low] = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/.exec(canonical) ?? [];
+  if (high === undefined || low === undefined) return canonical;
+  const bytes = [high, low].map((group) => parseInt(group, 16)).flatMap((n) => [n >> 8, n & 255]);
+  return bytes.join('.');
 }
 
 /** An IPv6 address with brackets, a zone and a port. */

@@ -29,7 +29,7 @@ export function normalizeDomain(text: string): string | undefined {
   // The URL parser would ignore or decode some of these characters.
   if (/[\s%@:\\*]/.test(host)) return undefined;
   const ascii = domainToASCII(host);
-  const domain = /^www\.[^.]+\./.test(ascii) ? ascii.slice('www.'.length) : ascii;
+  const domain = ascii.replace(/^(?:www\.)+(?=[^.]+\.)/, '');
   return domainPattern.test(domain) ? domain : undefined;
 }
 
@@ -49,7 +49,8 @@ export function normalizeCountry(text: string): string | undefined {
  * later taxonomies, such as `150` or `v9i3On`, stay as they are.
  */
 export function normalizeCategory(text: string): string | undefined {
-  const id = text.trim();
+  // Numbers have no leading zeros.
+  const id = text.trim().replace(/^0+(?=\d+$)/, '');
   if (!/^[A-Za-z0-9-]{1,32}$/.test(id)) return undefined;
   if (!/^iab/i.test(id)) return /\d/.test(id) || /^[A-Z]{6}$/.test(id) ? id : undefined;
   return /^IAB(?:[1-9]|1\d|2[0-6])(?:-[1-9]\d{0,2})?$/i.test(id) ? id.toUpperCase() : undefined;
@@ -61,6 +62,8 @@ export function listCategories(category: string): string[] {
   return outer === category ? [category] : [category, outer];
 }
 
+/** Browsers send these codes for what most people call by the other one. */
+const languageAliases: Readonly<Record<string, string>> = { nb: 'no', cmn: 'zh' };
 const languageNames = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' });
 /** Normal forms by text. Players use few different languages. */
 const knownLanguages = new Map<string, string | undefined>();
@@ -84,7 +87,8 @@ function canonicalizeLanguage(text: string): string | undefined {
   const [tag = ''] = text.trim().replaceAll('_', '-').split(/[.@]/);
   try {
     const { baseName, language } = new Intl.Locale(tag);
-    return languageNames.of(language) === undefined ? undefined : baseName;
+    if (languageNames.of(language) === undefined) return undefined;
+    return baseName.replace(/^[a-z]+/, (code) => languageAliases[code] ?? code);
   } catch {
     return undefined;
   }
