@@ -49,6 +49,7 @@ import { policySchema } from './schemas/policy.ts';
 import { problemSchema } from './schemas/problem.ts';
 import { reportRowSchema, reportSchema } from './schemas/report.ts';
 import { requestSchemas } from './schemas/requests.ts';
+import { retentionRequestSchema, retentionSchema } from './schemas/retention.ts';
 import { rewardSchema, rewardStatusSchema } from './schemas/reward.ts';
 import {
   sourceCallbackRequestSchema,
@@ -162,6 +163,8 @@ export const schemas = [
   reportRowSchema,
   reportSchema,
   usageSchema,
+  retentionRequestSchema,
+  retentionSchema,
   userTokenSecretRequestSchema,
   userTokenSecretSchema,
   guestSchema,

@@ -2917,6 +2917,44 @@ export interface Usage {
   }[];
 }
 /**
+ * How long the account keeps its data, in both environments. What is left out is kept as long as the service keeps it.
+ */
+export interface RetentionRequest {
+  /**
+   * For decisions, their events, webhook events and deliveries.
+   */
+  decision_days?: number;
+  /**
+   * For audit records.
+   */
+  audit_days?: number;
+}
+/**
+ * How long the account’s data is kept, in days. What is left out is kept forever.
+ */
+export interface Retention {
+  /**
+   * For decisions, their events, webhook events and deliveries.
+   */
+  decision_days?: number;
+  /**
+   * For audit records.
+   */
+  audit_days?: number;
+  /**
+   * For what belongs to child-directed requests, at most. It can’t be changed.
+   */
+  child_directed_days: number;
+  /**
+   * The longest `decision_days` that the service allows.
+   */
+  max_decision_days?: number;
+  /**
+   * The longest `audit_days` that the service allows.
+   */
+  max_audit_days?: number;
+}
+/**
  * Creates a user token secret.
  */
 export interface UserTokenSecretRequest {

@@ -18,6 +18,7 @@ export const powers = {
   user_token_secrets: 'create secrets for user tokens',
   players: 'read and erase a player’s data',
   grants: 'give players what they did not earn, and access to their devices',
+  retention: 'delete data sooner',
   receipt_keys: 'change the keys that sign receipts',
   master_key: 'change the master key',
   export: 'export data of all accounts',

@@ -1,16 +1,13 @@
 import { serviceAccount } from '../access/secret-box.ts';
-import { deleteOldChildRows, deleteWallets } from './erase-player.ts';
+import { deleteExpiredRows, deleteWallets } from './erase-player.ts';
 import { firstIdAt } from '../platform/ids.ts';
 import { formatInstant } from '../platform/time.ts';
+import { readAccountRetention, type ServiceRetention } from '../store/account-retention.ts';
 import type { Database, Scope } from '../store/database.ts';
 import { lockViewers } from '../store/lock-viewers.ts';
 
-/** How long data is kept, in milliseconds. Undefined means forever. */
-export interface Retention {
-  /** For decisions, their events, and webhook events. */
-  decisionsMs: number | undefined;
-  /** For audit records. */
-  auditMs: number | undefined;
+/** How long data is kept at most, and what must be archived first. */
+export interface Retention extends ServiceRetention {
   /** The folder for archives of old weeks. If set, only archived weeks are dropped. */
   archiveDirectory: string | undefined;
 }
@@ -50,26 +47,33 @@ export async function deleteOldRows(
   };
   const rows = await database.query<{ account_id: string }>('SELECT account_id FROM accounts');
   for (const accountId of [serviceAccount, ...rows.map((row) => row.account_id)]) {
-    for (const sweep of listSweeps(nowMs, retention))
+    const own = await readAccountRetention(database, accountId, retention);
+    for (const sweep of listSweeps(nowMs, own))
       count(sweep.table, await runSweep(database, accountId, sweep, stopping));
-    await deleteChildData(database, accountId, nowMs, stopping, count);
+    // What is kept as long as the service keeps it is dropped by the week.
+    const isShorter = own.decisionsMs !== retention.decisionsMs;
+    const retentionMs = isShorter ? own.decisionsMs : undefined;
+    await deleteExpired(database, accountId, { retentionMs, nowMs }, stopping, count);
     count('viewers', await deleteOldViewers(database, accountId, nowMs, stopping));
     count('player_tokens', await deleteOldGuests(database, accountId, nowMs, stopping));
   }
   return deleted;
 }
 
-/** Deletes child-directed decisions and events after 30 days, however long others are kept. */
-async function deleteChildData(
+/**
+ * Deletes child-directed decisions and events after 30 days, and all of an account that keeps them for less time than the
+ * service, which drops whole weeks.
+ */
+async function deleteExpired(
   database: Database,
   accountId: string,
-  nowMs: number,
+  { retentionMs, nowMs }: { retentionMs: number | undefined; nowMs: number },
   stopping: AbortSignal,
   count: (table: string, rows: number) => void,
 ): Promise<void> {
   while (!stopping.aborted) {
     const { events, decisions } = await database.transaction((queries) =>
-      deleteOldChildRows(queries, accountId, nowMs),
+      deleteExpiredRows(queries, accountId, retentionMs, nowMs),
     );
     count('webhook_events', events);
     count('decisions', decisions);
@@ -77,7 +81,7 @@ async function deleteChildData(
   }
 }
 
-function listSweeps(nowMs: number, { auditMs }: Retention): Sweep[] {
+function listSweeps(nowMs: number, { auditMs }: Pick<ServiceRetention, 'auditMs'>): Sweep[] {
   const now = formatInstant(nowMs);
   const expiredBefore = formatInstant(nowMs - shortLivedMs);
   return [

@@ -116,21 +116,30 @@ export async function deleteWallets(
 /** How long data of child-directed requests is kept at most. */
 export const childRetentionMs = 30 * 86_400_000;
 
-/** Deletes some of an account's child-directed rows that are too old. Returns how many of each there were. */
-export async function deleteOldChildRows(
+/**
+ * Deletes some of an account's rows that are too old: child-directed ones after 30 days, all after `retentionMs`, if that
+ * is defined. Returns how many of each there were.
+ */
+export async function deleteExpiredRows(
   queries: Queries,
   accountId: string,
+  retentionMs: number | undefined,
   nowMs: number,
 ): Promise<{ events: number; decisions: number }> {
-  const find = (table: string, endId: string) =>
-    queries.query<IdRow>(
-      `SELECT environment, id FROM ${table} WHERE account_id = $1 AND child_directed AND id < $2
-        ORDER BY id LIMIT ${rowsPerStep} FOR UPDATE`,
-      [accountId, endId],
-    );
-  const beforeMs = nowMs - childRetentionMs;
-  const events = await find('webhook_events', firstIdAt('webhookEvent', beforeMs));
-  const decisions = await find('decisions', firstIdAt('decision', beforeMs));
+  const find = async (table: string, kind: 'webhookEvent' | 'decision'): Promise<IdRow[]> => {
+    const select = (condition: string, ageMs: number): Promise<IdRow[]> =>
+      queries.query<IdRow>(
+        `SELECT environment, id FROM ${table} WHERE account_id = $1 AND ${condition} AND id < $2
+          ORDER BY id LIMIT ${rowsPerStep} FOR UPDATE`,
+        [accountId, firstIdAt(kind, nowMs - ageMs)],
+      );
+    const rows = await select('child_directed', childRetentionMs);
+    if (rows.length > 0 || retentionMs === undefined) return rows;
+    const sandbox = await select(`environment = 'sandbox'`, retentionMs);
+    return sandbox.length > 0 ? sandbox : select(`environment = 'live'`, retentionMs);
+  };
+  const events = await find('webhook_events', 'webhookEvent');
+  const decisions = await find('decisions', 'decision');
   await deleteEvents(queries, accountId, events);
   await deleteDecisions(queries, accountId, decisions);
   return { events: events.length, decisions: decisions.length };

@@ -34,6 +34,7 @@ import type { Receipts } from '../reward/receipt.ts';
 import type { ReadReward } from '../reward/reward-status.ts';
 import type { AuditLog } from '../store/audit-log.ts';
 import { type Database, forReads } from '../store/database.ts';
+import type { ServiceRetention } from '../store/account-retention.ts';
 import type { Quotas } from '../store/quotas.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import type { Users } from '../access/create-users.ts';
@@ -70,6 +71,7 @@ import { addKeyRoutes, addUserTokenRoutes } from './routes/keys.ts';
 import { addMistakeRoutes } from './routes/mistakes.ts';
 import { addPlayerRoutes } from './routes/players.ts';
 import { addPlayerWalletRoutes } from './routes/player-wallets.ts';
+import { addRetentionRoutes } from './routes/retention.ts';
 import { addReportRoutes } from './routes/reports.ts';
 import { addWalletOperationRoutes } from './routes/wallet-operations.ts';
 import {
@@ -122,6 +124,7 @@ interface AppDeps {
   requestHeaders: RequestHeaders;
   keyManager: KeyManager;
   quotas: Quotas;
+  retention: ServiceRetention;
   runOperation: RunOperation;
   /** Called for every request with a valid key. */
   onUse(principal: KeyPrincipal, origin: string | undefined): void;
@@ -279,4 +282,5 @@ function addOperatorRoutes(
   addReportRoutes(app, deps);
   addWalletOperationRoutes(app, deps);
   addUsageRoutes(app, deps);
+  addRetentionRoutes(app, deps);
 }

@@ -243,6 +243,7 @@ async function wire(
     pseudonym,
     webhooks: deliveries.webhooks,
     users,
+    retention,
     publicUrl: () => publicUrl,
     box,
     eventBodies: bodies,

@@ -258,13 +258,49 @@ export function checkRetention(
   retentionMs: number | undefined,
 ): FieldError[] {
   if (retentionMs === undefined) return [];
-  const retention = `decisions are deleted after ${retentionMs / dayMs} days (the service's RETENTION_DAYS)`;
+  const retention = `decisions are deleted after ${retentionMs / dayMs} days (the account's retention, or the service's RETENTION_DAYS)`;
   return listLookbacks(placement)
     .filter(([, ms]) => ms > retentionMs)
     .map(([pointer]) => ({
       pointer,
       message: `must be at most ${Math.floor(retentionMs / 1_000)}: ${retention}`,
     }));
+}
+
+/**
+ * Returns errors if an account's placements look back longer than the account is going to keep its decisions.
+ *
+ * @param retentionMs undefined if decisions are kept forever
+ */
+export async function checkLookbacks(
+  queries: Pick<Queries, 'query'>,
+  accountId: string,
+  retentionMs: number | undefined,
+): Promise<FieldError[]> {
+  if (retentionMs === undefined) return [];
+  const strictest = await findStrictest(queries, accountId);
+  if (!strictest || strictest.ms <= retentionMs) return [];
+  const days = Math.ceil(strictest.ms / dayMs);
+  const message = `must be at least ${days}, because the ${strictest.environment} placement ${strictest.name} looks back so many days, for its caps or late completions`;
+  return [{ pointer: '/decision_days', message }];
+}
+
+/** Finds the placement that looks back the longest. */
+async function findStrictest(
+  queries: Pick<Queries, 'query'>,
+  accountId?: string,
+): Promise<{ environment: Environment; name: string; ms: number } | undefined> {
+  const rows = await queries.query<{ environment: Environment; document: Placement }>(
+    `SELECT environment, document FROM resources
+      WHERE kind = 'placement' AND archived_at IS NULL AND ($1::text IS NULL OR account_id = $1)`,
+    [accountId ?? null],
+  );
+  const lookbacks = rows.map(({ environment, document }) => ({
+    environment,
+    name: document.name,
+    ms: Math.max(...listLookbacks(document).map(([, ms]) => ms)),
+  }));
+  return lookbacks.toSorted((a, b) => b.ms - a.ms)[0];
 }
 
 /** Thrown when `RETENTION_DAYS` is too short for a placement's caps or late window. */
@@ -286,15 +322,10 @@ export async function rejectShortRetention(
   retentionMs: number | undefined,
 ): Promise<void> {
   if (retentionMs === undefined) return;
-  const rows = await queries.query<{ environment: Environment; document: Placement }>(
-    `SELECT environment, document FROM resources WHERE kind = 'placement' AND archived_at IS NULL`,
-  );
-  const computeLookbackMs = ({ document }: (typeof rows)[number]): number =>
-    Math.max(...listLookbacks(document).map(([, ms]) => ms));
-  const [strictestPlacement] = rows.toSorted((a, b) => computeLookbackMs(b) - computeLookbackMs(a));
-  if (!strictestPlacement || computeLookbackMs(strictestPlacement) <= retentionMs) return;
-  const days = Math.ceil(computeLookbackMs(strictestPlacement) / dayMs);
+  const strictest = await findStrictest(queries);
+  if (!strictest || strictest.ms <= retentionMs) return;
+  const days = Math.ceil(strictest.ms / dayMs);
   throw new RetentionError(
-    `RETENTION_DAYS is ${retentionMs / dayMs}, but the ${strictestPlacement.environment} placement ${strictestPlacement.document.name} looks back ${days} days, for its caps or late completions. Set RETENTION_DAYS to ${days} or more, or to forever.`,
+    `RETENTION_DAYS is ${retentionMs / dayMs}, but the ${strictest.environment} placement ${strictest.name} looks back ${days} days, for its caps or late completions. Set RETENTION_DAYS to ${days} or more, or to forever.`,
   );
 }

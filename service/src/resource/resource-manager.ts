@@ -15,6 +15,8 @@ import { normalizeDocument } from './normalize-document.ts';
 import { type ResourceKind, type ResourceKinds, type Stored, toStored } from './resource.ts';
 import type { ResourceStore, Versioned } from './resource-store.ts';
 import type { QuotaKind } from '../platform/quota-limits.ts';
+import { readAccountRetention } from '../store/account-retention.ts';
+import type { Queries, Scope } from '../store/database.ts';
 import type { Quotas } from '../store/quotas.ts';
 
 interface Deps {
@@ -22,7 +24,7 @@ interface Deps {
   audit: AuditLog;
   writeEvents: WriteEvents;
   quotas: Quotas;
-  /** How long decisions are kept, in milliseconds. If undefined, they are kept forever. */
+  /** How long the service keeps decisions at most, in milliseconds. If undefined, forever. */
   retentionMs: number | undefined;
   checkSource: CheckSource;
   clock: Clock;
@@ -189,7 +191,12 @@ async function checkChange<K extends ResourceKind>(
   throwFieldErrors([
     ...errors,
     ...checkDocument(kind, after, (source) => checkSource(source, scope.environment)),
-    ...(kind === 'placement' ? checkRetention(after as Stored<'placement'>, retentionMs) : []),
+    ...(kind === 'placement'
+      ? checkRetention(
+          after as Stored<'placement'>,
+          await readRetentionMs(queries, scope, retentionMs),
+        )
+      : []),
     ...(await checkReferences(queries, scope, addedReferences)),
   ]);
   if (kind !== 'placement' || before) return after;
@@ -200,6 +207,15 @@ async function checkChange<K extends ResourceKind>(
       { pointer: '/name', message: 'is taken' },
     ]);
   return after;
+}
+
+async function readRetentionMs(
+  queries: Queries,
+  { accountId }: Scope,
+  serviceMs: number | undefined,
+): Promise<number | undefined> {
+  const service = { decisionsMs: serviceMs, auditMs: undefined };
+  return (await readAccountRetention(queries, accountId, service)).decisionsMs;
 }
 
 const makeKey = ({ kind, name, formats }: ReturnType<typeof listReferences>[number]): string =>

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { distributeTables, rejectWorker, type TablePlacement } from './citus.ts';
 import type { Database, Queries } from './database.ts';
 import { withMigrationLock } from './migration-lock.ts';
+import { accountRetention } from './migrations/account-retention.ts';
 import { initial } from './migrations/initial.ts';
 import { sourceCallbacks } from './migrations/source-callbacks.ts';
 import { grantBudgets, walletEntriesByTime } from './migrations/wallet-reports.ts';
@@ -36,6 +37,7 @@ export const allMigrations: readonly Migration[] = [
   grantBudgets,
   walletEntriesByTime,
   sourceCallbacks,
+  accountRetention,
 ];
 
 /** Thrown when this release can't run on the database's schema. */

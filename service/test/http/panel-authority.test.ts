@@ -165,6 +165,7 @@ test('an operator can change everything except keys, secrets and users', async (
       'rollKey',
       'createUserTokenSecret',
       'setGrantBudget',
+      'setRetention',
     ].map((id) => `${id} 403 role_not_permitted`),
   );
   expect((await operator.send('POST', '/panel/api/users', {})).body.code).toBe(

@@ -101,6 +101,8 @@ const table: Record<string, Rule> = {
   'GET /v1/grant-budgets': 'viewer sk',
   'PUT /v1/grant-budgets/:type': 'owner power sk',
   'GET /v1/usage': 'viewer sk',
+  'GET /v1/retention': 'viewer sk',
+  'PUT /v1/retention': 'owner power sk',
   'POST /v1/decisions': '- sk,pk',
   'GET /v1/decisions/:id': 'viewer sk,pk',
   'POST /v1/events': '- pk',

@@ -170,3 +170,38 @@ test('the events that a failing webhook missed can be resent', async () => {
   await deliveries.getByRole('button', { name: 'Redeliver' }).click();
   await expect.poll(() => requests).toBe(4);
 });
+
+test('events of one state are resent to all webhooks at once', async () => {
+  responseStatus = 200;
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  const events = ['creative.review_updated'];
+  const ids: string[] = [];
+  for (const path of ['first', 'second'])
+    ids.push(
+      (await site.owner.send<Webhook>('POST', '/v1/webhooks', { url: `${url}/${path}`, events }))
+        .body.id,
+    );
+  for (const id of ids) await site.owner.send('POST', `/v1/webhooks/${id}/test`, {});
+  const countDelivered = async (): Promise<number> => {
+    const lists = ids.map((id) =>
+      site.owner.send<{ data: object[] }>('GET', `/v1/webhooks/${id}/deliveries?state=delivered`),
+    );
+    return (await Promise.all(lists)).flatMap(({ body }) => body.data).length;
+  };
+  await expect.poll(countDelivered).toBe(2);
+  const page = await site.open('/webhooks');
+  const card = page.getByRole('region', { name: 'Resend events' });
+  const choose = async (label: string, option: string): Promise<void> => {
+    await card.getByLabel(label).click();
+    await page.getByRole('option', { name: option, exact: true }).click();
+  };
+  await choose('Event', 'Creative reviewed');
+  await choose('Delivery', 'Failed');
+  await card.getByRole('button', { name: 'Resend' }).click();
+  await expect.poll(() => card.getByText('No such events.').count()).toBe(2);
+  await choose('Delivery', 'Delivered');
+  await card.getByRole('button', { name: 'Resend' }).click();
+  await card.getByText(`${url}/first: 1 event queued for redelivery.`).waitFor();
+  await card.getByText(`${url}/second: 1 event queued for redelivery.`).waitFor();
+  await expect.poll(countDelivered).toBe(4);
+});

@@ -11,7 +11,7 @@ export const roles: readonly { id: Role; name: string; permissions: string }[] =
 ];
 
 /** Resources that only owners can change. Users are visible only to owners. */
-const ownerOnlyResources = ['keys', 'users', 'grant-budgets', 'erasures'];
+const ownerOnlyResources = ['keys', 'users', 'grant-budgets', 'erasures', 'retention'];
 /** Actions that reveal a secret, by resource. */
 const secretActions: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['create', 'rotate_secret'],

@@ -6,6 +6,7 @@ import type { Passwords, Session, SessionInfo } from '../session/session.ts';
 import { CopyText } from '../common/copy-text.tsx';
 import { Facts } from '../common/facts.tsx';
 import { Page, PanelCard } from '../common/page.tsx';
+import { RetentionCard } from './retention-card.tsx';
 import { UsageCard } from './usage-card.tsx';
 import { OneTimeCodes } from './one-time-codes.tsx';
 
@@ -39,6 +40,7 @@ export function AccountPage({ session }: { session: Session }) {
         {info && <OneTimeCodes isInitiallyOn={info.user.code_enabled ?? false} />}
       </PanelCard>
       <UsageCard />
+      <RetentionCard />
     </Page>
   );
 }

@@ -18,20 +18,24 @@ import { EditToolbar, ListPage, RecordCard } from '../resource/resource-pages.ts
 import { PanelForm } from '../common/panel-form.tsx';
 import { SecretDialog } from '../common/dialogs.tsx';
 import { Deliveries } from './deliveries.tsx';
+import { ResendToWebhooks } from './resend-to-webhooks.tsx';
 import { webhookSecretInstructions, WebhookActions } from './webhook-actions.tsx';
 import { WebhookHealthCard, WebhookState } from './webhook-health.tsx';
 
 export const WebhookList = () => (
-  <ListPage sort={{ field: 'created_at', order: 'DESC' }}>
-    <NameColumn source="url" label="URL" />
-    <DataTable.Col
-      {...wideOnly}
-      label="Events"
-      render={({ events }) => (events as string[]).map(getEventName).join(', ')}
-    />
-    <StatusColumn source="status" label="Status" />
-    <DataTable.Col label="Health" render={({ id }) => <WebhookState webhookId={String(id)} />} />
-  </ListPage>
+  <>
+    <ListPage sort={{ field: 'created_at', order: 'DESC' }}>
+      <NameColumn source="url" label="URL" />
+      <DataTable.Col
+        {...wideOnly}
+        label="Events"
+        render={({ events }) => (events as string[]).map(getEventName).join(', ')}
+      />
+      <StatusColumn source="status" label="Status" />
+      <DataTable.Col label="Health" render={({ id }) => <WebhookState webhookId={String(id)} />} />
+    </ListPage>
+    <ResendToWebhooks />
+  </>
 );
 
 /** Shows the new secret before returning to the list, because no later response contains it. */

@@ -1,0 +1,73 @@
+import type { RetentionRequest } from '@trueward/protocol/wire';
+import type { FastifyInstance } from 'fastify';
+import { throwFieldErrors } from '../../platform/domain-error.ts';
+import { checkLookbacks } from '../../resource/check-document.ts';
+import {
+  describeRetention,
+  readAccountRetention,
+  type ServiceRetention,
+  setAccountRetention,
+} from '../../store/account-retention.ts';
+import type { AuditLog } from '../../store/audit-log.ts';
+import type { Database } from '../../store/database.ts';
+import { getPrincipal } from '../authentication/authenticate.ts';
+import { writeHeaders } from '../openapi.ts';
+import type { RunOperation } from '../operations.ts';
+
+interface Deps {
+  database: Database;
+  audit: AuditLog;
+  retention: ServiceRetention;
+  runOperation: RunOperation;
+}
+
+const retentionResponse = { description: 'How long data is kept.', $ref: 'Retention#' };
+
+/** Adds the routes that show and set how long an account's data is kept. */
+export function addRetentionRoutes(app: FastifyInstance, deps: Deps): void {
+  const { database, audit, retention, runOperation } = deps;
+  app.get(
+    '/v1/retention',
+    {
+      config: { keys: ['sk'] },
+      schema: {
+        operationId: 'readRetention',
+        summary: 'Read how long data is kept',
+        response: { 200: retentionResponse },
+      },
+    },
+    (request) => describeRetention(database, getPrincipal(request).accountId, retention),
+  );
+  app.put<{ Body: RetentionRequest }>(
+    '/v1/retention',
+    {
+      config: { keys: ['sk'], role: 'owner', power: 'retention' },
+      schema: {
+        operationId: 'setRetention',
+        summary: 'Set how long data is kept',
+        description:
+          'For both environments of the account. What is older is deleted within an hour, and can’t be restored. Reports keep their totals. Recorded in the audit log.',
+        headers: writeHeaders,
+        body: { $ref: 'RetentionRequest#' },
+        response: { 200: retentionResponse },
+      },
+    },
+    (request, reply) =>
+      runOperation(request, reply, async (operation) => {
+        const { queries, scope } = operation;
+        const { accountId } = scope;
+        const before = await describeRetention(queries, accountId, retention);
+        await setAccountRetention(queries, accountId, retention, request.body);
+        const { decisionsMs } = await readAccountRetention(queries, accountId, retention);
+        throwFieldErrors(await checkLookbacks(queries, accountId, decisionsMs));
+        const after = await describeRetention(queries, accountId, retention);
+        await audit.record(operation, {
+          action: 'retention.set',
+          targetId: accountId,
+          before,
+          after,
+        });
+        return { status: 200, body: after };
+      }),
+  );
+}
