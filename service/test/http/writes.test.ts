@@ -18,6 +18,7 @@ import {
   clearFailures,
   restartFailurePeriod,
 } from '../../src/webhook/endpoint-health.ts';
+import { setAccountRetention } from '../../src/store/account-retention.ts';
 import { setGrantBudget, takeFromBudget } from '../../src/wallet/grant-budgets.ts';
 import { createRecoveryStep } from '../../src/webhook/recovery.ts';
 import { expireWebhookSecrets } from '../../src/webhook/webhook-secrets.ts';
@@ -256,6 +257,17 @@ const cases: Record<string, Case> = {
     write: (queries) => claimChore(queries, name, 60_000, clock.nowMs()),
     changes: [],
   },
+  'setting how long an account keeps its data': {
+    prepare: [],
+    write: (queries) =>
+      setAccountRetention(
+        queries,
+        accountId,
+        { decisionsMs: undefined, auditMs: undefined },
+        { decision_days: 77, audit_days: 77 },
+      ),
+    changes: ['accounts acc_home1'],
+  },
   'setting a budget for what users give': {
     prepare: budgets,
     write: (queries) =>
@@ -367,6 +379,7 @@ test('recovery queues only events of the webhook’s own scope, types and outcom
 /** Reads the rows of the tables that these writes change, by table, account and id. */
 async function readRows(queries: Queries): Promise<Map<string, string>> {
   const keys = {
+    accounts: `''`,
     chores: 'name',
     config_versions: `''`,
     creative_origins: 'creative_id',

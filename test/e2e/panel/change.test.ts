@@ -192,7 +192,7 @@ test('events of one state are resent to all webhooks at once', async () => {
   const page = await site.open('/webhooks');
   const card = page.getByRole('region', { name: 'Resend events' });
   const choose = async (label: string, option: string): Promise<void> => {
-    await card.getByLabel(label).click();
+    await card.getByLabel(label, { exact: true }).click();
     await page.getByRole('option', { name: option, exact: true }).click();
   };
   await choose('Event', 'Creative reviewed');

@@ -205,15 +205,18 @@ test.runIf(inject('full'))('a user can turn off one-time codes with their passwo
 test('an owner shortens how long data is kept, and others only see it', async () => {
   const page = await site.open('/account');
   const card = page.getByRole('region', { name: 'Retention' });
-  await card.getByText('395 days').waitFor();
-  await card.getByText('30 days').waitFor();
+  await card.getByText('395 days', { exact: true }).waitFor();
+  await card.getByText('30 days', { exact: true }).waitFor();
   await card.getByRole('button', { name: 'Change retention' }).click();
   const dialog = page.getByRole('dialog', { name: 'Change retention' });
   await dialog.getByLabel('Days for decisions, events and deliveries').fill('90');
   await dialog.getByRole('button', { name: 'Change', exact: true }).click();
-  await card.getByText('90 days').waitFor();
-  await card.getByText('730 days').waitFor();
+  await card.getByText('90 days', { exact: true }).waitFor();
+  await card.getByText('730 days', { exact: true }).waitFor();
   const viewer = await site.open('/account', { as: await site.invite('viewer') });
-  await viewer.getByRole('region', { name: 'Retention' }).getByText('90 days').waitFor();
+  await viewer
+    .getByRole('region', { name: 'Retention' })
+    .getByText('90 days', { exact: true })
+    .waitFor();
   expect(await viewer.getByRole('button', { name: 'Change retention' }).count()).toBe(0);
 });
