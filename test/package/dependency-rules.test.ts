@@ -172,6 +172,7 @@ test('rejects what works differently on Windows, outside its helpers', () => {
     'sync.ts': `export const flush = (file: { datasync(): void }) => file.datasync();`,
     'option.ts': `export const options = { flush: true };`,
     'rename.ts': `import { rename } from 'node:fs/promises';\nexport const move = rename;`,
+    'copy.ts': `import { cpSync } from 'node:fs';\nexport const copy = cpSync;`,
     'signal.ts': `export const stop = () => process.kill(1, 'SIGTERM');`,
     'program.ts': `import { spawn } from 'node:child_process';\nexport const run = spawn;`,
     'shell.ts': `export const options = { shell: process.platform === 'win32' };`,

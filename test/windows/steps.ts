@@ -36,7 +36,7 @@ export function steps(platform: Platform, repository: string): Step[] {
         return runEveryCommand(system);
       },
     ],
-    ['a database in a path of 300 characters', () => migrateLongPath(system)],
+    ['a database in a path of more than 260 characters', () => migrateLongPath(system)],
   ];
 }
 
@@ -109,6 +109,7 @@ async function createGameWithoutServer(system: System): Promise<undefined> {
 async function migrateLongPath({ platform, runTool }: System): Promise<string> {
   const folder = join(platform.folder, ...Array.from({ length: 5 }, () => 'ü'.repeat(50)));
   const path = platform.toNative(folder);
+  assert(path.length > 260);
   await runTool(['service/dist/main.js', 'migrate'], { env: { TRUEWARD_DATA_DIR: path } });
   return `${path.length} characters`;
 }
