@@ -19,9 +19,17 @@ const keepAliveMs = 72_000;
 const headersMs = 10_000;
 /** A client must have sent its whole request by then. Enough for 20 MB at 1.4 Mbit/s. */
 const requestMs = 120_000;
+/**
+ * A connection is closed if no byte is sent or received for so long. Otherwise, clients that request a large file and
+ * don't read it could take all connections. Waiting requests are answered within 25 s.
+ */
+const stalledMs = 120_000;
 /** How often the server looks for clients that are too slow. */
 const checkMs = 2_000;
-/** More connections are closed as soon as they are accepted. Waiting requests alone may take 10,000. */
+/**
+ * More connections are closed as soon as they are accepted, and all connections that wait for their next request with
+ * them, so that one client can't keep others out by holding connections. Waiting requests alone may take 10,000.
+ */
 const maxConnections = 16_384;
 
 /**
@@ -29,8 +37,13 @@ const maxConnections = 16_384;
  * and a `Request-Id`.
  *
  * @param isStopping whether the process is stopping, so that it accepts no more requests
+ * @param limits for tests. `stalledMs`: after how long a connection is closed on which nothing moves
  */
-export function createHttpServer(listener: RequestListener, isStopping: () => boolean): Server {
+export function createHttpServer(
+  listener: RequestListener,
+  isStopping: () => boolean,
+  limits = { stalledMs, maxConnections },
+): Server {
   const server = createServer(
     {
       keepAliveTimeout: keepAliveMs,
@@ -48,7 +61,9 @@ export function createHttpServer(listener: RequestListener, isStopping: () => bo
       listener(request, response);
     },
   );
-  server.maxConnections = maxConnections;
+  server.maxConnections = limits.maxConnections;
+  server.setTimeout(limits.stalledMs);
+  makeRoomWhenFull(server);
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) =>
     sendBelowRouter(
       response,
@@ -59,6 +74,17 @@ export function createHttpServer(listener: RequestListener, isStopping: () => bo
     endSocket(socket, new ProblemError('method_not_allowed', 'The service is not a proxy.')),
   );
   return server;
+}
+
+/** Closes connections that wait for their next request when there are too many, at most every {@link checkMs}. */
+function makeRoomWhenFull(server: Server): void {
+  let hasMadeRoom = false;
+  server.on('drop', () => {
+    if (hasMadeRoom) return;
+    hasMadeRoom = true;
+    server.closeIdleConnections();
+    setTimeout(() => (hasMadeRoom = false), checkMs).unref();
+  });
 }
 
 const stoppingProblem = (): ProblemError =>

@@ -234,6 +234,10 @@ test('a body that is declared to be too large is rejected before its sender is k
   expect(await sendRaw(head('/panel/api/session', 4_097))).toMatch(/^HTTP\/1.1 413 /);
 });
 
+test('the service closes connections on which nothing moves for longer than requests may wait', () => {
+  expect(service.service.app.server.timeout).toBe(120_000);
+});
+
 test('a client that disconnects while sending its body is not worth a log line', async () => {
   logLines.length = 0;
   const { port, hostname } = new URL(service.url);
