@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { type Client, createClient } from './client.ts';
-import { createPanelClient, type PanelClient, signInOwner } from './panel-client.ts';
+import { createPanelClient, type PanelClient, signInAs, signInOwner } from './panel-client.ts';
 
 let runningService: InProcessService;
 let game: Client;
@@ -225,8 +225,8 @@ test('a dry run evaluates a request without storing a decision', async () => {
 });
 
 test('a dry run applies an ad rule before it is saved, and in place of the saved one', async () => {
-  const dryRun = async (body: object) => {
-    const response = await panel.send<{ decision: Decision; explain: Explanation[] } & Problem>(
+  const dryRun = async (body: object, client = panel) => {
+    const response = await client.send<{ decision: Decision; explain: Explanation[] } & Problem>(
       'POST',
       '/panel/api/policies/try',
       body,
@@ -275,6 +275,10 @@ test('a dry run applies an ad rule before it is saved, and in place of the saved
   await panel.send('PUT', '/v1/grant-budgets/no_ads', { duration_s: 3_600 });
   await panel.send('POST', '/v1/wallets/vip/grants', grant);
   expect((await dryRun({ request, ad_rule: free })).answer).toBe('ad_free');
+  // Viewers can't read wallets, and a dry run must not tell either.
+  const viewer = await signInAs(runningService, panel, 'viewer');
+  expect((await viewer.send('GET', '/v1/wallets/vip')).status).toBe(403);
+  expect((await dryRun({ request, ad_rule: free }, viewer)).answer).toBe('filled');
   const nobody = { placement: 'level-end', session: { age_s: 20 } };
   expect((await dryRun({ request: nobody, ad_rule: free })).answer).toBe('filled');
 });

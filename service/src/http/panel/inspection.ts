@@ -1,5 +1,6 @@
 import type { AdRuleRequest, DecisionRequest, PolicyRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
+import { includesRole } from '../../access/principal.ts';
 import { createInspectDecision } from '../../inspect/inspect-decision.ts';
 import { listDecisions } from '../../inspect/list-decisions.ts';
 import { throwFieldErrors } from '../../platform/domain-error.ts';
@@ -109,11 +110,16 @@ export function addInspectionRoutes(app: FastifyInstance, deps: PanelDeps): void
       } = request.body;
       const principal = getPrincipal(request);
       const { user_ref: player } = dryRunRequest.request;
+      // What is in a wallet is not for viewers, so for them, nobody has a timed reward.
+      const mayReadWallets =
+        principal.kind !== 'session' || includesRole(principal.role, 'operator');
       const result = await dryRun(principal, {
         ...dryRunRequest,
         // The operator may say who the player is.
         hasActive: async (types) =>
-          player !== undefined && wallets.hasActive(principal, pseudonym(principal, player), types),
+          player !== undefined &&
+          mayReadWallets &&
+          wallets.hasActive(principal, pseudonym(principal, player), types),
         // Schema validation has filled in all default values.
         ...(policy ? { policy: normalizePolicy(policy as Stored<'policy'>) } : {}),
         ...(policyId === undefined ? {} : { policyId }),
