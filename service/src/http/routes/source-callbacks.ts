@@ -123,7 +123,7 @@ async function confirm(
   request: FastifyRequest<IdRequest>,
   reply: FastifyReply,
 ): Promise<EventResult> {
-  const refuse = (error: ProblemError): never => {
+  const refuse = (error: Error): never => {
     limiter.onUnauthenticated(request, reply);
     throw error;
   };
@@ -141,7 +141,8 @@ async function confirm(
     return refuse(new ProblemError('not_found', 'There is no source with this id and a callback.'));
   const { scope, source } = found;
   const { callback } = source;
-  const secret = await sourceCallbacks.readSecret(scope.accountId, source);
+  // A secret that can't be read, for example with another master key, is not remembered, so each call costs a statement.
+  const secret = await sourceCallbacks.readSecret(scope.accountId, source).catch(refuse);
   if (!isAuthentic(call, callback, secret))
     return refuse(new ProblemError('authentication_required', describeProof(callback)));
   // The network's calls count like those of a secret key.
