@@ -1,8 +1,9 @@
 /**
  * `npm run test:browsers` runs the component and ad-break tests in Firefox and WebKit. See `--help`.
  */
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
 import { ensureInstall } from './lib/ensure-install.mjs';
 import { buildStale, root, run, tool } from './lib/run.mjs';
 import { startSilentSound } from './lib/silent-sound.mjs';
@@ -11,7 +12,8 @@ const help = `npm run test:browsers [-- firefox|webkit] [-- <Vitest arguments>]
 npm run test:browsers -- pages
 
 Runs test/browser in Firefox and in WebKit (WebKitGTK, based on Safari's engine), or in one of
-them; \`npm test\` runs it in Chromium. The browsers must be installed:
+them; \`npm test\` runs it in Chromium. Ends with a line for each browser: \`N passed, N failed, N skipped\`.
+The browsers must be installed:
   apt-get install --no-install-recommends firefox-esr pulseaudio
   apt-get install --no-install-recommends webkit2gtk-driver libwebkit2gtk-4.1-0 \\
     gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav xvfb xauth
@@ -58,17 +60,24 @@ await ensureInstall();
 await ensurePlaywright();
 // These tests use the built SDK and service.
 if (isPagesRun) await buildStale();
+const results = [];
 for (const browser of browsers)
-  if (names.length === 0 || names.includes(browser.name)) await runTests(browser);
+  if (names.length === 0 || names.includes(browser.name))
+    results.push(`${browser.name}: ${await runTests(browser)}`);
+console.log(results.join('\n'));
 
-/** @param {typeof browsers[number]} browser */
+/**
+ * Runs the tests in a browser, and returns the result in words.
+ *
+ * @param {typeof browsers[number]} browser
+ */
 async function runTests({ name, programs, env, path = '', skippedWithoutSound }) {
   const missingPrograms = programs.filter((program) => findInPath(program) === undefined);
   if (!existsSync(path)) missingPrograms.unshift(path || name);
   if (missingPrograms.length > 0) {
     console.error(`Skipped ${name}: ${missingPrograms.join(', ')} is not installed. See --help.`);
     process.exitCode = 1;
-    return;
+    return 'not installed';
   }
   const sound =
     skippedWithoutSound && findInPath('pulseaudio') ? await startSilentSound() : undefined;
@@ -76,7 +85,9 @@ async function runTests({ name, programs, env, path = '', skippedWithoutSound })
   for (const [test, reason] of Object.entries(skippedTests))
     console.log(`Skipped in ${name}: “${test}”, because ${reason}.`);
   const config = join(folder, isPagesRun ? 'pages.config.ts' : 'vitest.config.ts');
-  const command = [...tool('vitest'), 'run', '--config', config, ...vitestArguments];
+  const report = join(mkdtempSync(join(tmpdir(), 'trueward-browsers-')), 'report.json');
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const command = [...tool('vitest'), 'run', '--config', config, ...reporters, ...vitestArguments];
   const { code } = await run(command, {
     env: {
       BROWSER_NAME: name,
@@ -89,6 +100,22 @@ async function runTests({ name, programs, env, path = '', skippedWithoutSound })
   });
   sound?.stop();
   if (code !== 0) process.exitCode = 1;
+  const result = describeReport(report);
+  rmSync(dirname(report), { recursive: true });
+  return result;
+}
+
+/**
+ * Returns the numbers in Vitest's report.
+ *
+ * @param {string} path
+ */
+function describeReport(path) {
+  if (!existsSync(path)) return 'the tests did not start';
+  const report = JSON.parse(readFileSync(path, 'utf8'));
+  const { numPassedTests, numFailedTests, numPendingTests, numFailedTestSuites } = report;
+  const failed = numFailedTests || numFailedTestSuites;
+  return `${numPassedTests} passed, ${failed} failed, ${numPendingTests} skipped`;
 }
 
 /** @param {string} program */

@@ -3,6 +3,7 @@ import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 import type { BrowserCommand } from 'vitest/node';
 import { sdkSources } from '../../demo/sdk-sources.ts';
+import { listDestroyables } from '../support/list-destroyables.ts';
 import { parsePresses } from './presses.ts';
 import { webDriver } from './webdriver-provider.ts';
 
@@ -46,7 +47,11 @@ export default defineConfig({
   test: {
     restoreMocks: true,
     setupFiles: [join(import.meta.dirname, 'skip-tests.ts')],
-    provide: { skippedTests: JSON.parse(process.env['BROWSER_SKIPPED_TESTS'] ?? '{}'), full: true },
+    provide: {
+      skippedTests: JSON.parse(process.env['BROWSER_SKIPPED_TESTS'] ?? '{}'),
+      full: true,
+      destroyables: listDestroyables(),
+    },
     // The same timeout as in the repository's main configuration, so that a busy machine does not cause failures.
     expect: { poll: { timeout: 20_000 } },
     testTimeout: 60_000,
