@@ -6,6 +6,7 @@ import { sdkSources } from './demo/sdk-sources.ts';
 import { mutantPlugin } from './scripts/lib/mutation/apply-mutant.mjs';
 import { root } from './scripts/lib/run.mjs';
 import { listDestroyables } from './test/support/list-destroyables.ts';
+import { readPageStyles } from './test/support/read-page-styles.ts';
 
 const executablePath =
   process.env['HEADLESS_SHELL_PATH'] ??
@@ -67,6 +68,8 @@ declare module 'vitest' {
     recordCalls: { folder: string; root: string };
     /** See {@link listDestroyables}. Only in the browser tests. */
     destroyables: string[];
+    /** See {@link readPageStyles}. Only in the browser tests. */
+    pageStyles: Record<string, string>;
   }
 }
 
@@ -160,7 +163,7 @@ export default defineConfig({
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
           setupFiles: ['test/browser/check-neighbor.ts', ...recordCalls],
-          provide: { destroyables: listDestroyables() },
+          provide: { destroyables: listDestroyables(), pageStyles: readPageStyles() },
           // These tests show ads in real time, so they don't share the machine with tests that need none.
           sequence: { groupOrder: 1 },
           testTimeout: 60_000,

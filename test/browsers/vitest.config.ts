@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 import type { BrowserCommand } from 'vitest/node';
 import { sdkSources } from '../../demo/sdk-sources.ts';
 import { listDestroyables } from '../support/list-destroyables.ts';
+import { readPageStyles } from '../support/read-page-styles.ts';
 import { parsePresses } from './presses.ts';
 import { webDriver } from './webdriver-provider.ts';
 
@@ -51,6 +52,7 @@ export default defineConfig({
       skippedTests: JSON.parse(process.env['BROWSER_SKIPPED_TESTS'] ?? '{}'),
       full: true,
       destroyables: listDestroyables(),
+      pageStyles: readPageStyles(),
     },
     // The same timeout as in the repository's main configuration, so that a busy machine does not cause failures.
     expect: { poll: { timeout: 20_000 } },

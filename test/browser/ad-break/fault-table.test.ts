@@ -340,7 +340,8 @@ const faults: Record<string, Fault> = {
       dialog.remove();
     },
     outcome: () => 'rewarded',
-    phases: openPhases,
+    // After the ad, the page's dialog takes the focus from the game.
+    phases: openPhases.filter((phase) => phase !== 'confirming'),
   },
   'is on a page with a gamepad whose button is held': {
     inject({ undo }) {

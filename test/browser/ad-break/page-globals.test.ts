@@ -1,8 +1,11 @@
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import type { DecisionCreative } from '../../../protocol/wire.ts';
 import { createAds } from '../../../src/index.ts';
+import { openFrontDoor } from '../../../src/platform/front-door.ts';
+import { native } from '../../../src/platform/native.ts';
+import { eventually } from '../../support/eventually.ts';
 import { createPublishableKey, createStubService, picture } from '../../support/stub-service.ts';
-import { replaceValue, stopClocks } from './hostile-page.ts';
+import { replaceProperty, replaceValue, stopClocks } from './hostile-page.ts';
 import { decide, html, image, restoredState, setStage, video } from './stage-set.ts';
 
 const undo: (() => void)[] = [];
@@ -27,6 +30,24 @@ it.each<[string, DecisionCreative['media']]>([
   expect(result.outcome).toBe('rewarded');
   expect(stage.count('impression')).toBe(1);
   expect(stage.readPageState()).toEqual(restoredState);
+});
+
+it('a video pauses on a hidden page whose game says that it is visible and keeps the event from others', async () => {
+  openFrontDoor();
+  const stop = (event: Event) => event.stopImmediatePropagation();
+  addEventListener('visibilitychange', stop, true);
+  undo.push(() => removeEventListener('visibilitychange', stop, true));
+  undo.push(replaceProperty(document, 'hidden', { get: () => false }));
+  const stage = setStage();
+  const running = stage.run(decide(video, { min_watch_ms: 2_800 }));
+  await eventually(() => expect(stage.count('start')).toBe(1));
+  const [element] = document.getElementsByTagName('video');
+  for (const hidden of [true, false]) {
+    vi.spyOn(native, 'isHidden').mockReturnValue(hidden);
+    document.dispatchEvent(new Event('visibilitychange'));
+    await eventually(() => expect(element?.paused).toBe(hidden));
+  }
+  expect(await running).toMatchObject({ outcome: 'rewarded' });
 });
 
 it('works in a page that has added properties to every object', async () => {
