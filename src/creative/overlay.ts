@@ -1,4 +1,5 @@
 import { onInput } from '../platform/front-door.ts';
+import { attempt } from '../platform/guard.ts';
 import { listen } from '../platform/native.ts';
 import { dressHost, findHost } from './host.ts';
 import { decorate } from './external-ad.ts';
@@ -111,22 +112,23 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
  */
 function watchRemoval(host: Element, onReturn: () => void, onGone: () => void): () => void {
   let returnsLeft = maxReturns;
-  const observer = new MutationObserver(() => {
+  const observer = attempt(() => new MutationObserver(check));
+  function check(): void {
     const { body } = document as Partial<Document>;
     if (host.isConnected || !body) return;
-    observer.disconnect();
+    observer?.disconnect();
     if (returnsLeft === 0) return onGone();
     returnsLeft -= 1;
     observe();
     body.append(host);
     onReturn();
-  });
-  const observe = (): void => {
+  }
+  function observe(): void {
     for (const parent of [document.documentElement, document.body])
-      observer.observe(parent, { childList: true });
-  };
+      observer?.observe(parent, { childList: true });
+  }
   observe();
-  return () => observer.disconnect();
+  return () => observer?.disconnect();
 }
 
 function createControls(

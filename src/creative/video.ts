@@ -117,7 +117,7 @@ function addCaptions(video: HTMLVideoElement, { captions = [] }: VideoMedia, loc
 
 function unload(video: HTMLVideoElement): void {
   // Browsers close the connection and release the decoder only when the source is empty.
-  video.pause();
+  Reflect.apply(native.pause, video, []);
   // Chromium never releases a video while its captions are showing.
   for (const track of video.textTracks) track.mode = 'disabled';
   video.removeAttribute('src');
@@ -215,7 +215,7 @@ function createLoadedVideo(
     if (video.ended) return;
     shouldPlay = true;
     try {
-      await video.play();
+      await Reflect.apply(native.play, video, []);
       update();
     } catch (error) {
       const name = error instanceof DOMException ? error.name : '';
@@ -278,7 +278,7 @@ function createLoadedVideo(
     },
     pause() {
       shouldPlay = false;
-      video.pause();
+      Reflect.apply(native.pause, video, []);
       update();
     },
     resume: () => void play(),

@@ -20,6 +20,7 @@ export const native = {
   addEventListener: EventTarget.prototype.addEventListener,
   removeEventListener: EventTarget.prototype.removeEventListener,
   isHidden: findGetter('hidden') as () => boolean,
+  ...findMedia(),
 };
 
 type GlobalName =
@@ -32,6 +33,13 @@ type GlobalName =
 function bindGlobal<Name extends GlobalName>(name: Name): (typeof globalThis)[Name] {
   const bound: unknown = (globalThis[name] as (() => void) | undefined)?.bind(globalThis);
   return bound as (typeof globalThis)[Name];
+}
+
+/** Returns how media is started and paused. A game that holds its own media may hold all media. */
+function findMedia(): Pick<HTMLMediaElement, 'play' | 'pause'> {
+  const { pause, play } =
+    (globalThis.HTMLMediaElement as typeof HTMLMediaElement | undefined)?.prototype ?? {};
+  return { pause, play } as HTMLMediaElement;
 }
 
 /** Adds an event listener with the browser's own `addEventListener`. Returns a function that removes it. */

@@ -9,6 +9,7 @@ import { setHidden } from '../../support/set-hidden.ts';
 import { createManualClock, runPendingWork } from '../../support/manual-clock.ts';
 import type { BreakDeps } from '../../../src/ad-break/run-ad-break.ts';
 import { openFrontDoor } from '../../../src/platform/front-door.ts';
+import { native } from '../../../src/platform/native.ts';
 import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
 import { addStyles, hostileStyles, replaceProperty, stopClocks } from './hostile-page.ts';
 import { passTime } from './pass-time.ts';
@@ -105,10 +106,8 @@ const waitForHtmlRemoval = () =>
   eventually(() => expect(document.querySelector('iframe')).toBeNull());
 
 function rejectPlay(shouldReject: (element: HTMLMediaElement) => boolean): Partial<BreakDeps> {
-  const originalPlay = HTMLMediaElement.prototype.play;
-  vi.spyOn(HTMLMediaElement.prototype, 'play').mockImplementation(function (
-    this: HTMLMediaElement,
-  ) {
+  const originalPlay = native.play;
+  vi.spyOn(native, 'play').mockImplementation(function (this: HTMLMediaElement) {
     if (shouldReject(this))
       return Promise.reject(new DOMException('No gesture.', 'NotAllowedError'));
     return originalPlay.call(this);

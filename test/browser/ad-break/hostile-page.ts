@@ -38,6 +38,8 @@ export function stopClocks(): () => void {
     ),
     replaceValue(EventTarget.prototype, 'addEventListener', stopped),
     replaceValue(window, 'fetch', () => new Promise(() => {})),
+    replaceValue(HTMLMediaElement.prototype, 'play', () => Promise.resolve()),
+    replaceValue(HTMLMediaElement.prototype, 'pause', stopped),
   ];
   return () => undo.toReversed().forEach((step) => step());
 }

@@ -124,6 +124,8 @@ const missingFeatures: [name: string, disable: () => void][] = [
     makeReplacement(globalThis, 'IntersectionObserver', unresponsive),
   ],
   ['where storage is forbidden', makeForbidden(globalThis, 'localStorage')],
+  ['where MutationObserver throws', makeThrowing(globalThis, 'MutationObserver')],
+  ['without MutationObserver', makeMissing(globalThis, 'MutationObserver')],
 ];
 
 describe.each(rowsForRun(missingFeatures, 2))('a page %s', (name, disable) => {

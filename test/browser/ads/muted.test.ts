@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type Ads, type AdsOptions, createAds, type ShowOptions } from '../../../src/index.ts';
+import { native } from '../../../src/platform/native.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
   createPublishableKey,
@@ -13,7 +14,7 @@ let service: StubService;
 let instances: Ads[];
 /** Whether each attempt to play was muted, in order. */
 let mutedPlays: boolean[];
-const { play } = HTMLMediaElement.prototype;
+const { play } = native;
 
 beforeEach(() => {
   document.body.replaceChildren();
@@ -21,9 +22,7 @@ beforeEach(() => {
   service.respond = () => ({ creative: decide(video).creative, min_watch_ms: 2_000 });
   instances = [];
   mutedPlays = [];
-  vi.spyOn(HTMLMediaElement.prototype, 'play').mockImplementation(function (
-    this: HTMLMediaElement,
-  ) {
+  vi.spyOn(native, 'play').mockImplementation(function (this: HTMLMediaElement) {
     mutedPlays.push(this.muted);
     return play.call(this);
   });
@@ -59,7 +58,7 @@ it.each<[string, Partial<AdsOptions>, ShowOptions, boolean]>([
 
 it('lets the player unmute an ad that started muted', async () => {
   // On a busy machine, the short clip could end before the test clicks.
-  vi.mocked(HTMLMediaElement.prototype.play).mockImplementation(function (this: HTMLMediaElement) {
+  vi.mocked(native.play).mockImplementation(function (this: HTMLMediaElement) {
     mutedPlays.push(this.muted);
     this.loop = true;
     return play.call(this);
@@ -81,7 +80,7 @@ it('lets the player unmute an ad that started muted', async () => {
 });
 
 it('requires a tap if the browser blocks even muted playback', async () => {
-  vi.mocked(HTMLMediaElement.prototype.play).mockImplementation(function (this: HTMLMediaElement) {
+  vi.mocked(native.play).mockImplementation(function (this: HTMLMediaElement) {
     mutedPlays.push(this.muted);
     return Promise.reject(new DOMException('no gesture', 'NotAllowedError'));
   });
