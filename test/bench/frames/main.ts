@@ -72,7 +72,7 @@ async function measureDrains(browserInUse: Browser): Promise<Pick<Results, 'drai
     // The game boots before the trace starts, because booting does not count toward the budget.
     await page.evaluate(() => window.bench.boot());
     const { result, tasks } = await traceTasks(browserInUse, page, () =>
-      page.evaluate(() => window.bench.drain()),
+      page.evaluate((due) => window.bench.drain(due), rewards),
     );
     if (result.rewards !== rewards)
       throw new Error(`Expected ${rewards} rewards to be delivered, got ${result.rewards}.`);

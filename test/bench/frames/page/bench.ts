@@ -120,8 +120,8 @@ async function measureFirstDeltas(count: number): Promise<{ first: number[]; ord
   return { first: firstDeltasMs, ordinary };
 }
 
-/** Runs the game while the outbox drains and the rewards are delivered. */
-async function drain(): Promise<{
+/** Runs the game while the outbox drains and this many rewards are delivered. */
+async function drain(due: number): Promise<{
   ms: number;
   frames: number[];
   control: number[];
@@ -135,7 +135,7 @@ async function drain(): Promise<{
   ads.on('reward', () => {
     rewards += 1;
   });
-  await waitUntilEmpty(ads);
+  await waitUntilEmpty(ads, () => rewards >= due);
   return {
     ms: performance.now() - startedAtMs,
     frames: deliveries.costs,

@@ -8,7 +8,11 @@ const silentClient: ServiceClient = { call: () => new Promise(() => {}) };
 
 /** Fills the storage the way an earlier visit would: with queued events and with rewards for watched ads. */
 export async function fillStorage(
-  { publishableKey, serviceUrl }: { publishableKey: string; serviceUrl: string },
+  {
+    publishableKey,
+    serviceUrl,
+    userRef,
+  }: Record<'publishableKey' | 'serviceUrl' | 'userRef', string>,
   events: number,
   rewards: number,
 ): Promise<void> {
@@ -24,7 +28,7 @@ export async function fillStorage(
     lifecycle: Sdk.browserPageLifecycle,
     openTabChannel: Sdk.browserTabChannel,
     deliver: () => () => {},
-    player: { player: () => ({ ref: '' }), identify() {} },
+    player: { player: () => ({ ref: userRef }), identify() {} },
   };
   const store = Sdk.createIndexedDbStore({ name: `${name}:outbox`, clock: Sdk.systemClock });
   const outbox = Sdk.createOutbox({ ...ports, store });
@@ -99,13 +103,20 @@ export function measureDeliveries(game: Phaser.Game): { costs: number[]; control
   return { costs, control };
 }
 
-/** Resolves when no events or rewards are pending. */
-export async function waitUntilEmpty(ads: TruewardPlugin): Promise<void> {
+/**
+ * Resolves when no events or rewards are pending. `isDelivered` tells whether all rewards have arrived: until the storage
+ * has been read, none is known to be pending.
+ */
+export async function waitUntilEmpty(
+  ads: TruewardPlugin,
+  isDelivered: () => boolean,
+): Promise<void> {
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, 250));
     const state = ads.diagnostics();
     if (!state) throw new Error('The plugin did not start.');
     const { outbox, rewards } = state;
-    if (outbox.stored === 0 && rewards.pending === 0 && rewards.undelivered === 0) return;
+    const isEmpty = outbox.stored === 0 && rewards.pending === 0 && rewards.undelivered === 0;
+    if (isEmpty && isDelivered()) return;
   }
 }
