@@ -48,8 +48,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', ...(isWindows ? ['SIGBREAK'
 stopWithNpm();
 
 try {
-  mkdirSync(dataDirectory, { recursive: true });
-  const startLock = (lock = acquireStartLock(dataDirectory));
+  const startLock = (lock = openDataDirectory());
   await ensureInstall();
   await buildStale({ signal: buildController.signal });
   // Imported dynamically, because it needs installed packages.
@@ -63,6 +62,24 @@ try {
   await processes.ready;
 } catch (error) {
   await stop(error instanceof Error ? error.message : String(error));
+}
+
+/**
+ * Makes the data folder if it is missing, and locks it.
+ *
+ * @throws Error that says what to do.
+ */
+function openDataDirectory() {
+  try {
+    mkdirSync(dataDirectory, { recursive: true });
+    return acquireStartLock(dataDirectory);
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error)) throw error;
+    throw new Error(
+      `The data folder ${dataDirectory} can't be used: ${error.message}. Set TRUEWARD_DATA_DIR to a folder on a local ` +
+        'disk that you may write to.',
+    );
+  }
 }
 
 /**
