@@ -64,8 +64,6 @@ export async function addHistory(database: Database, owner: Owner, count: number
     if (hour % 24 === 1 && count >= 1_000_000)
       console.log(`  ${hours - hour + 1} of ${hours} hours generated`);
   }
-  await database.query('VACUUM ANALYZE');
-  await database.query('CHECKPOINT');
 }
 
 /**

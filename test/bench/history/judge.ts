@@ -83,6 +83,8 @@ function judgeOne(measurement: Measurement): Row[] {
     );
   const on = formatSize(measurement);
   const p99 = (busy?.p99Ms ?? NaN) / (quiet?.p99Ms ?? NaN);
+  const stuck = find(measurement, 'ads and stuck lists');
+  const stuckP99 = (stuck?.p99Ms ?? NaN) / (quiet?.p99Ms ?? NaN);
   const cpu = decisionUs(measurement, 'ads and operators') / decisionUs(measurement, 'ads');
   const switchMs = maximum(busy?.work?.switchMs) ?? NaN;
   const row = (goal: string, measured: string, isMet: boolean): Row => ({
@@ -94,6 +96,15 @@ function judgeOne(measurement: Measurement): Row[] {
   return [
     row('a decision’s p99 with operators ÷ without: 1.5 ×', formatRatio(p99), p99 <= 1.5),
     row('a decision’s CPU time with operators ÷ without: 1.2 ×', formatRatio(cpu), cpu <= 1.2),
+    ...(stuck
+      ? [
+          row(
+            'a decision’s p99 with 12 lists stuck behind a lock ÷ without: 1.5 ×',
+            formatRatio(stuckP99),
+            stuckP99 <= 1.5,
+          ),
+        ]
+      : []),
     row(
       'a kill switch is in force everywhere within 1 s',
       `${formatMs(switchMs)} ms`,

@@ -71,6 +71,8 @@ async function fill(target: Store, size: number): Promise<void> {
 
 async function measure(target: Store, size: number): Promise<Measurement> {
   const database = await target.open();
+  await database.query('VACUUM ANALYZE');
+  await database.query('CHECKPOINT');
   const [row] = await database.query<{ gib: number }>(
     `SELECT round(pg_database_size(current_database()) / 1073741824.0, 2)::float8 AS gib`,
   );

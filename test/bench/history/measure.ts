@@ -5,12 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { percentile } from '../outbox/statistics.ts';
 import { openMeter } from '../service/meter.ts';
 import { keepBusy, type Work } from './operators.ts';
+import { keepListsStuck } from './stuck-lists.ts';
 import { listPages, measurePages, type PageTimes } from './pages.ts';
 import type { Site } from './site.ts';
 
 /** Ads, or only operators, in a period. */
 export interface Period {
-  who: 'ads' | 'operators' | 'ads and operators';
+  who: 'ads' | 'operators' | 'ads and operators' | 'ads and stuck lists';
   decisions: number;
   failed: number;
   p50Ms: number;
@@ -44,7 +45,8 @@ export async function measureSite(
   await requestAds(site, { ...load, seconds: Math.min(10, load.seconds) });
   const pages = await measurePages(listPages(site.webhookId, Date.now()), site.read);
   const periods: Period[] = [];
-  for (const who of ['ads', 'operators', 'ads and operators'] as const) {
+  const all = ['ads', 'operators', 'ads and operators', 'ads and stuck lists'] as const;
+  for (const who of site.store.postgres ? all : all.slice(0, 3)) {
     periods.push(await measurePeriod(site, load, who));
     await sleep(1_000);
   }
@@ -57,9 +59,10 @@ async function measurePeriod(site: Site, load: Load, who: Period['who']): Promis
   const meter = await openMeter(pids, store.postgres);
   const stopping = new AbortController();
   let ads: Ads = { latencies: [], failed: 0 };
-  let work: Promise<Work> | undefined;
+  let work: Promise<Work | undefined> | undefined;
   const { serviceUs, databaseUs } = await meter.measure(load.seconds, async () => {
-    work = who === 'ads' ? undefined : keepBusy(site, stopping.signal);
+    if (who === 'ads and stuck lists') work = keepListsStuck(site, stopping.signal);
+    else if (who !== 'ads') work = keepBusy(site, stopping.signal);
     // A failure is reported when the work is awaited.
     work?.catch(() => undefined);
     if (who === 'operators') await sleep(load.seconds * 1_000);

@@ -48,6 +48,8 @@ spread over four weeks, and a quarter’s roll-ups. It then measures operators�
 - One recovery of four weeks follows the other. It looks for missed events and finds none.
 - A kill switch is turned on and off every second.
 
+In the last row with PostgreSQL, twelve clients instead read deliveries again and again, while another session keeps their table locked.
+
 With PostgreSQL, there are two processes of the service, one of which serves the ads; both must apply the kill switch.
 Everything shares the machine’s cores: the services, PostgreSQL, the archive command, the players and the operators.
 
