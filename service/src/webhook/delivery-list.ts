@@ -15,10 +15,23 @@ interface DeliveryRow {
   created_at: Date;
 }
 
-const selectDeliveries = `SELECT d.id, d.environment, d.webhook_id, d.event_id, e.type AS event_type, d.state, d.attempts, d.next_at,
-    d.created_at FROM deliveries d JOIN webhook_events e
+/**
+ * Where deliveries in a state are. A condition on the state alone would read all that have finished, to find that none of
+ * them is pending.
+ */
+const tablesByState = {
+  pending: `(SELECT *, 'pending' AS state FROM delivery_queue)`,
+  delivered: '(SELECT *, NULL::timestamptz AS next_at FROM finished_deliveries)',
+  failed: '(SELECT *, NULL::timestamptz AS next_at FROM finished_deliveries)',
+} as const;
+
+const selectFrom = (
+  table: string,
+): string => `SELECT d.id, d.environment, d.webhook_id, d.event_id, e.type AS event_type, d.state, d.attempts, d.next_at,
+    d.created_at FROM ${table} d JOIN webhook_events e
     ON e.account_id = d.account_id AND e.environment = d.environment AND e.id = d.event_id
   WHERE d.account_id = $1 AND d.environment = $2`;
+const selectDeliveries = selectFrom('deliveries');
 
 /** The filter and page for a delivery list. */
 interface DeliveryQuery {
@@ -37,7 +50,7 @@ export async function listDeliveries(
   { limit, startingAfter, state }: DeliveryQuery,
 ): Promise<Delivery[]> {
   const rows = await queries.query<DeliveryRow>(
-    `${selectDeliveries} AND d.webhook_id = $3 AND ($4::text IS NULL OR d.id < $4)
+    `${state === undefined ? selectDeliveries : selectFrom(tablesByState[state])} AND d.webhook_id = $3 AND ($4::text IS NULL OR d.id < $4)
         AND ($5::text IS NULL OR d.state = $5)
       ORDER BY d.id DESC LIMIT $6`,
     [

@@ -3,7 +3,11 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { rejectUnsuitableSettings } from '../../src/store/check-settings.ts';
 import type { Database, Queries } from '../../src/store/database.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
-import { createEmptyPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+import {
+  createEmptyPostgresDatabase,
+  createPostgresDatabase,
+  hasPostgres,
+} from '../postgres-database.ts';
 
 /** Session defaults that a server, a database or a role may have, and that change what statements mean. */
 const hostileSettings: readonly [name: string, value: string][] = [
@@ -115,3 +119,33 @@ test.runIf(hasPostgres).each([
   await (name === 'client_encoding' ? check : expect(check).rejects.toThrow(message));
   await database.close();
 });
+
+test.runIf(hasPostgres)('a database in another encoding is refused', async () => {
+  const name = `${new URL(url).pathname.slice(1)}_latin1`;
+  await admin.query(`CREATE DATABASE ${name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
+  const database = openPostgres(url.replace(/[^/]*$/, name), console.error, {
+    ...limits,
+    pooler: false,
+  });
+  await expect(rejectUnsuitableSettings(database)).rejects.toThrow(
+    /server_encoding is LATIN1, expected UTF8/,
+  );
+  await database.close();
+  await admin.query(`DROP DATABASE ${name}`);
+});
+
+test.runIf(hasPostgres)(
+  'ids are compared byte by byte, whatever the database’s locale',
+  async () => {
+    const client = new pg.Client(await createPostgresDatabase());
+    await client.connect();
+    const { rows } = await client.query<{ column: string }>(
+      `SELECT format('%s.%s', c.relname, a.attname) AS column FROM pg_attribute a
+        JOIN pg_class c ON c.oid = attrelid JOIN pg_collation l ON l.oid = attcollation
+      WHERE c.relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace
+        AND attname IN ('id', 'decision_id', 'event_id', 'webhook_id', 'viewer') AND collname <> 'C'`,
+    );
+    await client.end();
+    expect(rows).toEqual([]);
+  },
+);

@@ -148,6 +148,20 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     },
   );
 
+  test('a list of pending deliveries does not read the finished ones', async () => {
+    const { sandbox: client } = clients();
+    const { id } = await client.manage<{ id: string }>('POST', '/v1/webhooks', {
+      url: 'https://hooks.example/pending',
+      events: ['decision.rewarded'],
+    });
+    const operator = await openSession();
+    await operator.query('BEGIN');
+    await operator.query('LOCK TABLE finished_deliveries');
+    const list = `/v1/webhooks/${id}/deliveries?state=pending`;
+    expect((await client.call('GET', list, client.secret)).status).toBe(200);
+    await operator.query('ROLLBACK');
+  });
+
   test.each([
     ['that the database cannot store', '22P02'],
     // This SQLSTATE belongs to the connection-error class, even though the connection still works.
