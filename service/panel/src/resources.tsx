@@ -95,7 +95,8 @@ export const resources: readonly ResourceProps[] = [
     create: page(() => import('./webhook/webhooks.tsx'), 'WebhookCreate'),
     edit: page(() => import('./webhook/webhooks.tsx'), 'WebhookEdit'),
     show: page(() => import('./webhook/webhooks.tsx'), 'WebhookShow'),
-    recordRepresentation: 'url',
+    // The page's title has no room for more.
+    recordRepresentation: ({ url }: { url?: string }) => (url ? new URL(url).host : ''),
   },
   {
     name: 'keys',

@@ -84,7 +84,7 @@ async function fill(service: InProcessService, owner: PanelClient): Promise<Ids>
     events: ['decision.served'],
   });
   await create('/v1/policies', { name: 'P', kind: 'policy', block: { domains: ['x.example'] } });
-  await create('/v1/ad-rules', { formats: ['banner'], max_per_day: 1_000 });
+  await create('/v1/ad-rules', { formats: ['banner'], max_per_day: 100 });
   await create('/v1/kill-switches', { scope: 'placement', target_id: 'lobby', state: 'on' });
   const decision = await game.decideImage('player');
   await game.reportStart(decision);

@@ -1,4 +1,4 @@
-import { Alert, Typography } from '@mui/material';
+import { Alert, Box, Typography } from '@mui/material';
 import type { Creative } from '@trueward/protocol/wire';
 import { Loading, useGetOne } from 'react-admin';
 import { useParams } from 'react-router';
@@ -37,13 +37,15 @@ function DecisionCards({ details }: { details: DecisionDetails }) {
   return (
     <>
       <PanelCard title="Decision">
-        <Facts
-          facts={{
-            Player: decision.user_ref !== undefined && <PlayerLink player={decision.user_ref} />,
-            'Custom data': decision.custom_data,
-            'Invalid traffic': decision.invalid_reason && humanize(decision.invalid_reason),
-          }}
-        />
+        <Box sx={{ marginBottom: 0.75 }}>
+          <Facts
+            facts={{
+              Player: decision.user_ref !== undefined && <PlayerLink player={decision.user_ref} />,
+              'Custom data': decision.custom_data,
+              'Invalid traffic': decision.invalid_reason && humanize(decision.invalid_reason),
+            }}
+          />
+        </Box>
         <DecisionSummary decision={decision} explain={explain} cause={cause} />
       </PanelCard>
       {decision.creative_id !== undefined && <ShownCreative id={decision.creative_id} />}

@@ -83,7 +83,7 @@ export function RecordLink({ title, children }: { title?: string; children: Reac
 /** Truncates long text, so that it doesn't push other columns off the screen. */
 export const oneLine = {
   display: 'inline-block',
-  maxWidth: { xs: 200, md: 320 },
+  maxWidth: { xs: 144, sm: 200, md: 320 },
   overflow: 'hidden',
   textOverflow: 'ellipsis',
   whiteSpace: 'nowrap',
