@@ -36,9 +36,12 @@ beforeAll(async () => {
 });
 afterAll(() => running.stop());
 
-/** Who may call a route: the lowest role (`-` for no session), whether a recent password is needed, and the keys. */
+/**
+ * Who may call a route: the lowest role (`-` for no session), whether a recent password is needed, and the keys. `live`
+ * stands for secret keys of the live environment.
+ */
 type Rule =
-  `${'viewer' | 'operator' | 'owner' | '-'}${' power' | ''} ${'sk' | 'pk' | 'sk,pk' | '-'}`;
+  `${'viewer' | 'operator' | 'owner' | '-'}${' power' | ''} ${'sk' | 'live' | 'pk' | 'sk,pk' | '-'}`;
 
 const lists = (path: string) => ({ [`GET ${path.replace('/v1/', '/panel/api/')}`]: 'viewer -' });
 const reads = (path: string) => ({
@@ -102,7 +105,7 @@ const table: Record<string, Rule> = {
   'PUT /v1/grant-budgets/:type': 'owner power sk',
   'GET /v1/usage': 'viewer sk',
   'GET /v1/retention': 'viewer sk',
-  'PUT /v1/retention': 'owner power sk',
+  'PUT /v1/retention': 'owner power live',
   'POST /v1/decisions': '- sk,pk',
   'GET /v1/decisions/:id': 'viewer sk,pk',
   'POST /v1/events': '- pk',
@@ -167,6 +170,8 @@ function expectSession(rule: Rule, role: keyof typeof roleRanks, isStale = false
 function expectKey(rule: Rule, kind: 'sk' | 'pk'): string {
   const accepted = rule.split(' ').at(-1) ?? '-';
   if (accepted === '-') return 'authentication_required';
+  // The keys below are of the sandbox.
+  if (accepted === 'live') return kind === 'sk' ? 'environment_mismatch' : 'key_not_permitted';
   return accepted.split(',').includes(kind) ? 'passes' : 'key_not_permitted';
 }
 

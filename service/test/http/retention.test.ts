@@ -2,6 +2,7 @@ import type { AuditEntry, Placement, Problem, Retention } from '@trueward/protoc
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deleteOldRows } from '../../src/history/delete-old-rows.ts';
 import { ownRowsBy } from '../neighbor.ts';
+import { createClient } from './client.ts';
 import { type Game, startGame } from './reward-game.ts';
 
 let game: Game;
@@ -13,8 +14,9 @@ afterAll(() => game.stop());
 const dayMs = 86_400_000;
 const service = { decisionsMs: 395 * dayMs, auditMs: 730 * dayMs, archiveDirectory: undefined };
 
+const live = () => createClient(game, 'live');
 const setRetention = (body: object) =>
-  game.client.call<Retention & Problem>('PUT', '/v1/retention', game.client.secret, body);
+  game.client.call<Retention & Problem>('PUT', '/v1/retention', live().secret, body);
 const readRetention = () => game.client.manage<Retention>('GET', '/v1/retention');
 
 const asSetByService = {
@@ -30,8 +32,8 @@ test('an account keeps its data as long as the service does, or less', async () 
   const { status, body } = await setRetention({ decision_days: 60, audit_days: 100 });
   expect([status, body]).toEqual([200, { ...asSetByService, decision_days: 60, audit_days: 100 }]);
   expect(await readRetention()).toEqual(body);
-  const { data } = await game.client.manage<{ data: AuditEntry[] }>('GET', '/v1/audit-entries');
-  expect(data.find(({ action }) => action === 'retention.set')).toMatchObject({
+  const entries = await live().manage<{ data: AuditEntry[] }>('GET', '/v1/audit-entries');
+  expect(entries.data.find(({ action }) => action === 'retention.set')).toMatchObject({
     before: { decision_days: 395 },
     after: { decision_days: 60 },
   });
@@ -111,4 +113,13 @@ test('what an account no longer keeps is deleted, and nothing of others', async 
   await sweep();
   expect(await countAll()).toEqual(both.map((rows, index) => rows - (old[index] ?? NaN)));
   await setRetention({});
+});
+
+test('a sandbox key cannot shorten how long live data is kept', async () => {
+  const { call, secret } = game.client;
+  const { status, body } = await call<Problem>('PUT', '/v1/retention', secret, {
+    decision_days: 14,
+  });
+  expect([status, body.code]).toEqual([403, 'environment_mismatch']);
+  expect(await readRetention()).toEqual(asSetByService);
 });

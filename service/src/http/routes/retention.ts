@@ -10,9 +10,11 @@ import {
 } from '../../store/account-retention.ts';
 import type { AuditLog } from '../../store/audit-log.ts';
 import type { Database } from '../../store/database.ts';
+import type { Principal } from '../../access/principal.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import { writeHeaders } from '../openapi.ts';
 import type { RunOperation } from '../operations.ts';
+import { ProblemError } from '../problem.ts';
 
 interface Deps {
   database: Database;
@@ -46,14 +48,15 @@ export function addRetentionRoutes(app: FastifyInstance, deps: Deps): void {
         operationId: 'setRetention',
         summary: 'Set how long data is kept',
         description:
-          'For both environments of the account. What is older is deleted within an hour, and can’t be restored. Reports keep their totals. Recorded in the audit log.',
+          'For both environments of the account. What is older is deleted within an hour, and can’t be restored. Reports keep their totals. Recorded in the audit log. Requires a live key.',
         headers: writeHeaders,
         body: { $ref: 'RetentionRequest#' },
         response: { 200: retentionResponse },
       },
     },
-    (request, reply) =>
-      runOperation(request, reply, async (operation) => {
+    (request, reply) => {
+      checkEnvironment(getPrincipal(request));
+      return runOperation(request, reply, async (operation) => {
         const { queries, scope } = operation;
         const { accountId } = scope;
         const before = await describeRetention(queries, accountId, retention);
@@ -68,6 +71,16 @@ export function addRetentionRoutes(app: FastifyInstance, deps: Deps): void {
           after,
         });
         return { status: 200, body: after };
-      }),
+      });
+    },
+  );
+}
+
+/** @throws ProblemError for a key that may only change the sandbox. */
+function checkEnvironment({ kind, environment }: Principal): void {
+  if (kind === 'session' || environment === 'live') return;
+  throw new ProblemError(
+    'environment_mismatch',
+    'The sandbox key would change how long live data is kept: send a live secret key, or use the panel.',
   );
 }
