@@ -13,19 +13,19 @@ it.beforeAll(({ installedPackage: sharedPackage }) => {
 
 /**
  * The name that a game imports, its entry point, and the maximum gzipped size of the initial chunks. esbuild keeps about
- * 7 kB of code that the core shares with chunks loaded by `import()`, even if it removes the `import()` call itself.
+ * 9 kB of code that the core shares with chunks loaded by `import()`, even if it removes the `import()` call itself.
  */
 const uses = [
-  ['createAds', 'trueward', 42_500],
-  ['noEngine', 'trueward', 8_700],
-  ['OptionError', 'trueward', 8_500],
-  ['TruewardPlugin', 'trueward/phaser', 45_500],
-  ['phaserDriver', 'trueward/phaser', 9_200],
-  ['createEngineDriver', 'trueward', 8_900],
+  ['createAds', 'trueward', 42_900],
+  ['noEngine', 'trueward', 10_700],
+  ['OptionError', 'trueward', 10_400],
+  ['TruewardPlugin', 'trueward/phaser', 46_000],
+  ['phaserDriver', 'trueward/phaser', 11_200],
+  ['createEngineDriver', 'trueward', 10_900],
   ['pixiDriver', 'trueward/pixi', 7_000],
   ['babylonDriver', 'trueward/babylon', 7_000],
   ['webExportDriver', 'trueward/web-export', 8_000],
-  ['createCocosAds', 'trueward/cocos', 43_500],
+  ['createCocosAds', 'trueward/cocos', 43_800],
   ['createAdPlacement', 'trueward/ad-placement', 3_500],
   ['startAdPlacement', 'trueward/ad-placement', 3_500],
   ['verifyWebhook', 'trueward/server', 2_400],
@@ -68,7 +68,7 @@ it('in a build of one file, the slim entry point for Cocos Creator saves the tra
     ['Advertisement', false],
   ] as const)
     expect([whole.code.includes(text), slim.code.includes(text)], text).toEqual([true, !isSaved]);
-  expect(slim.bytes).toBeLessThan(58_000);
+  expect(slim.bytes).toBeLessThan(58_900);
   expect(whole.bytes - slim.bytes).toBeGreaterThan(5_000);
 });
 

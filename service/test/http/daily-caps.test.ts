@@ -191,7 +191,7 @@ test('a placement that needs decisions older than RETENTION_DAYS is rejected', a
           {
             pointer: '/frequency_cap/per_s',
             message:
-              "must be at most 1728000: decisions are deleted after 20 days (the service's RETENTION_DAYS)",
+              "must be at most 1728000: decisions are deleted after 20 days (the account's retention, or the service's RETENTION_DAYS)",
           },
         ],
       },

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type AdPlacement, createAdPlacement } from '../../../src/ad-placement/ad-placement.ts';
 import type { AdBreakOptions, BreakType } from '../../../src/ad-placement/run-break.ts';
 import type { Outcome } from '../../../src/outcome.ts';
+import { native } from '../../../src/platform/native.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { type FakeAds, createFakeAds } from './fake-ads.ts';
 
@@ -18,7 +19,7 @@ beforeEach(() => {
   ads = createFakeAds(log);
   clock = createManualClock();
   vi.stubGlobal('reportError', (error: unknown) => reportedErrors.push(error));
-  vi.stubGlobal('document', { hidden: false });
+  vi.spyOn(native, 'isHidden').mockReturnValue(false);
   warnings = [];
   vi.spyOn(console, 'warn').mockImplementation((text: string) => warnings.push(text));
   placement = createAdPlacement(

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { createAdPlacement } from '../../../src/ad-placement/ad-placement.ts';
+import { native } from '../../../src/platform/native.ts';
 import { type FakeAds, createFakeAds } from './fake-ads.ts';
 
 const placements = { next: 'level-end', reward: 'revive', start: 'level-end' };
@@ -33,7 +34,7 @@ test('onReady is called, and ads are preloaded, when the consent is known', asyn
 });
 
 test('after each break, the next ad is loaded and kept fresh, but not for ever or in the background', async () => {
-  vi.stubGlobal('document', { hidden: false });
+  const isHidden = vi.spyOn(native, 'isHidden').mockReturnValue(false);
   const { adBreak } = createAdPlacement(ads, { placements });
   await new Promise((resolve) => adBreak({ type: 'next', adBreakDone: resolve }));
   await vi.waitFor(() => expect(ads.isLoaded('level-end')).toBe(true));
@@ -42,10 +43,10 @@ test('after each break, the next ad is loaded and kept fresh, but not for ever o
     ads.emitChange();
     await Promise.resolve();
   };
-  vi.stubGlobal('document', { hidden: true });
+  isHidden.mockReturnValue(true);
   await becomeStale();
   expect(ads.isLoaded('level-end')).toBe(false);
-  vi.stubGlobal('document', { hidden: false });
+  isHidden.mockReturnValue(false);
   ads.emitChange();
   await vi.waitFor(() => expect(ads.isLoaded('level-end')).toBe(true));
   const before = ads.preloads.length;
@@ -57,7 +58,7 @@ test('after each break, the next ad is loaded and kept fresh, but not for ever o
 });
 
 test('an ad that a rule holds back is loaded when its time has come', async () => {
-  vi.stubGlobal('document', { hidden: false });
+  vi.spyOn(native, 'isHidden').mockReturnValue(false);
   const { adBreak } = createAdPlacement(ads, { placements });
   const run = () => new Promise((resolve) => adBreak({ type: 'next', adBreakDone: resolve }));
   ads.currentAvailability = {

@@ -31,7 +31,7 @@ export const countries: readonly Choice[] = countryCodes
 
 /** The languages in which games are published most often, by name. Others can be typed as BCP 47 tags. */
 export const languages: readonly Choice[] = (
-  'ar bg bn ca cs da de el en es et fa fi fil fr he hi hr hu id it ja ko lt lv ms nb nl pl pt pt-BR ro ru sk sl sr sv ' +
+  'ar bg bn ca cs da de el en es et fa fi fil fr he hi hr hu id it ja ko lt lv ms nl no pl pt pt-BR ro ru sk sl sr sv ' +
   'sw ta th tr uk ur vi zh zh-TW'
 )
   .split(' ')
