@@ -1,3 +1,5 @@
+import { postponeCalls } from './postponed-calls.ts';
+
 /**
  * The SDK's interface to a game engine. {@link createEngineDriver} makes one from the few things that differ between
  * engines.
@@ -21,15 +23,26 @@ export interface EngineDriver {
 }
 
 /**
- * Saves the focused element. The returned function restores focus, or focuses `fallback` if nothing had focus. Browsers
- * don't fire a focus event when a focused iframe is removed, so the game would otherwise ignore keys until the next
- * click. In Phaser, it would also stay muted.
+ * Saves the focused element. The returned function restores focus, or focuses `fallback` if nothing had focus, and then
+ * focuses what the game has asked for in the meantime: behind an ad, nothing takes the focus. Browsers don't fire a focus
+ * event when a focused iframe is removed, so the game would otherwise ignore keys until the next click. In Phaser, it
+ * would also stay muted.
  *
  * @param fallback - Returns the element to focus instead, such as the game's canvas. It is made focusable if it isn't.
+ * @param isLost - Whether the focus must be restored. Default: always.
  */
-export function rememberFocus(fallback: () => HTMLElement | null): () => void {
+export function rememberFocus(
+  fallback: () => HTMLElement | null,
+  isLost: () => boolean = () => true,
+): () => void {
   const focusedElement = document.activeElement;
-  return () => {
+  const calls = postponeCalls();
+  // The ad itself, and something else on top, such as a privacy dialog, take the focus at once.
+  calls.postpone(HTMLElement.prototype, ['focus', 'blur'], {
+    atOnce: ['focus', 'blur'],
+    isDone: (element) => element.matches(':focus'),
+  });
+  const restore = (): void => {
     const canRestore =
       focusedElement instanceof HTMLElement &&
       focusedElement !== document.body &&
@@ -40,6 +53,11 @@ export function rememberFocus(fallback: () => HTMLElement | null): () => void {
     if (target === null) return;
     if (!target.hasAttribute('tabindex')) target.tabIndex = -1;
     takesFocus(target);
+  };
+  return () => {
+    calls.release();
+    if (isLost()) restore();
+    calls.replay();
   };
 }
 

@@ -26,8 +26,10 @@ export interface PostponeOptions<Target> {
   result?: () => unknown;
   /** Whether to postpone the calls of an object. Called with the object when the call arrives and before it is made. */
   applies?: (receiver: Target) => boolean;
-  /** Methods that are also called at once, because they only make the game quieter. */
+  /** Methods that are also called at once, because they only make the game quieter, or may have no effect yet. */
   atOnce?: readonly string[];
+  /** Whether a call that was made at once has had its effect, so that it isn't made again. */
+  isDone?: (receiver: Target) => boolean;
 }
 
 /** One thing that the game wants. */
@@ -58,7 +60,7 @@ export function postponeCalls(): PostponedCalls {
   const restores: (() => void)[] = [];
 
   return {
-    postpone(target, methods, { applies = () => true, atOnce = [], result } = {}) {
+    postpone(target, methods, { applies = () => true, atOnce = [], isDone, result } = {}) {
       for (const name of methods) {
         const method: unknown = target[name];
         if (typeof method !== 'function') continue;
@@ -70,8 +72,9 @@ export function postponeCalls(): PostponedCalls {
             // A browser may refuse to play, and the game has long had its answer.
             if (outcome instanceof Promise) outcome.catch(() => {});
           };
-          wishes = addWish(wishes, { subject: this, name, act });
-          return atOnce.includes(name) ? call() : result?.();
+          const value = atOnce.includes(name) ? call() : result?.();
+          if (!isDone?.(this)) wishes = addWish(wishes, { subject: this, name, act });
+          return value;
         };
         restores.push(replaceMethod(target, name, replacement));
       }

@@ -28,7 +28,8 @@ function hold(game: Phaser.Game): () => void {
   const wasRunning = !game.isPaused;
   const holdController = new AbortController();
   const { signal } = holdController;
-  const restoreFocus = rememberFocus(() => game.canvas);
+  // WebKit doesn't restore the focus to a button in a canvas.
+  const restoreFocus = rememberFocus(() => game.canvas, hasNoFocus);
   const calls = postponeCalls();
   game.pause();
   const releaseSound = holdSound(game, calls, signal);
@@ -45,7 +46,9 @@ function hold(game: Phaser.Game): () => void {
     if (signal.aborted) return;
     game.events.off('destroy', end);
     // Phaser suspends and resumes its sound with the focus. These calls too count as what the game wants.
-    returnFocus(game, restoreFocus);
+    restoreFocus();
+    // After a click inside an ad's iframe, the window receives no `focus` event.
+    if (!game.hasFocus && document.hasFocus()) game.events.emit('focus');
     end();
     skipTweenTime(game);
     if (wasRunning) game.resume();
@@ -92,10 +95,5 @@ function holdSound({ sound }: Phaser.Game, calls: PostponedCalls, signal: AbortS
   };
 }
 
-function returnFocus(game: Phaser.Game, restore: () => void): void {
-  const focused = document.activeElement;
-  // After a click inside an ad's iframe, the window receives no `focus` event, so focus the canvas to resume the game.
-  // WebKit also doesn't restore focus to a button in a canvas.
-  if (focused === null || focused === document.body) restore();
-  if (!game.hasFocus && document.hasFocus()) game.events.emit('focus');
-}
+const hasNoFocus = (): boolean =>
+  document.activeElement === null || document.activeElement === document.body;

@@ -23,6 +23,10 @@ export interface CocosEngine extends CocosModule {
   playSound(): CocosSound;
   /** Adds a sound to the scene, without playing it. */
   addSound(): CocosSound;
+  /** Replaces the scene by one with a sound that begins with it. The old scene's sounds are destroyed. */
+  loadScene(): void;
+  /** Every sound so far, also those that were destroyed. */
+  listSounds(): readonly CocosSound[];
   /** Number of listeners on game and director, excluding the engine's own. */
   listenerCount(): number;
   /** Input events received by the game, such as `KEY_DOWN KeyW`. */
@@ -44,6 +48,7 @@ export interface CocosSound {
   readonly oneShots: readonly string[];
   /** Whether the node still exists. */
   isValid: boolean;
+  volume: number;
   play(): void;
   pause(): void;
   stop(): void;
@@ -69,8 +74,9 @@ export function createCocosEngine(canvas: HTMLCanvasElement | null = null): Coco
   const state = { paused: false, pausedByEngine: false, directorPaused: false, start: 0, dt: 0 };
   const input: string[] = [];
   const persistent: object[] = [];
-  const sounds: CocosSound[] = [];
   const AudioSource = createAudioSource(gameEvents, Game.EVENT_RESUME);
+  const sounds: InstanceType<typeof AudioSource>[] = [];
+  const destroyedSounds: CocosSound[] = [];
   const stopInput = canvas === null ? () => {} : listenForInput(canvas, input);
 
   const game: CocosModule['game'] = {
@@ -159,6 +165,12 @@ export function createCocosEngine(canvas: HTMLCanvasElement | null = null): Coco
       sounds.push(sound);
       return sound;
     },
+    loadScene() {
+      for (const sound of sounds) sound.destroy();
+      destroyedSounds.push(...sounds.splice(0));
+      engine.playSound();
+    },
+    listSounds: () => [...destroyedSounds, ...sounds],
     playSound() {
       const sound = engine.addSound();
       sound.play();
@@ -222,6 +234,7 @@ function createAudioSource(
 ) {
   return class AudioSource implements CocosSound, CocosAudioSource {
     isValid = true;
+    volume = 1;
     state: CocosSound['state'] = 'stopped';
     oneShots: string[] = [];
     get playing(): boolean {
@@ -236,12 +249,16 @@ function createAudioSource(
       });
     }
     play(): void {
-      this.state = 'playing';
+      if (this.isValid) this.state = 'playing';
     }
     pause(): void {
       if (this.state === 'playing') this.state = 'paused';
     }
     stop(): void {
+      this.state = 'stopped';
+    }
+    destroy(): void {
+      this.isValid = false;
       this.state = 'stopped';
     }
     playOneShot(clip: string): void {

@@ -63,15 +63,28 @@ it('falls back to a timer if the page renders no frames', () => {
 it('restores focus to the previously focused element, once', () => {
   const canvas = document.createElement('canvas');
   const field = document.createElement('input');
-  document.body.replaceChildren(canvas, field);
+  const ad = document.createElement('button');
+  document.body.replaceChildren(canvas, field, ad);
   field.focus();
   const release = noEngine(canvas).hold();
-  field.blur();
+  ad.focus();
+  ad.remove();
   release();
   expect(document.activeElement).toBe(field);
   field.blur();
   release();
   expect(document.activeElement).toBe(document.body);
+});
+
+it('an element that an ad SDK focuses in the page doesn’t have the focus after the ad', () => {
+  const [canvas, ad] = [document.createElement('canvas'), document.createElement('button')];
+  canvas.tabIndex = 0;
+  document.body.replaceChildren(canvas, ad);
+  canvas.focus();
+  const release = noEngine(canvas).hold();
+  ad.focus();
+  release();
+  expect(document.activeElement).toBe(canvas);
 });
 
 it('focuses the canvas if no element had focus before the ad', () => {

@@ -1,8 +1,6 @@
-import * as fc from 'fast-check';
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { click } from './real-input.ts';
 import { cocosDriver } from '../../../src/cocos/cocos-driver.ts';
-import type { EngineDriver } from '../../../src/engine/engine-driver.ts';
 import { noEngine } from '../../../src/engine/no-engine.ts';
 import { phaserDriver } from '../../../src/phaser/phaser-driver.ts';
 import { createCocosEngine } from '../../fakes/cocos-engine.ts';
@@ -14,6 +12,7 @@ import {
   phaser4,
   type RunningGame,
 } from '../phaser/phaser-games.ts';
+import { checkWishes, createSilence, forEach, index } from './wishes.ts';
 
 // A page may play sound only after a user gesture.
 beforeAll(() => click(document.body));
@@ -23,147 +22,103 @@ beforeEach(() => {
   vi.spyOn(console, 'warn').mockImplementation(() => {});
 });
 
-// Random sequences of what a game asks of its engine, before, during and after an ad. Afterward, the game is in the same
-// state as without the ad. During the ad, nothing of it runs or sounds.
-
-/** A game in its first state, and everything that it may ask for. */
-interface World {
-  driver: EngineDriver;
-  calls: Record<string, () => void>;
-  state(): unknown;
-  /** What runs or sounds now. */
-  noise(): string[];
-}
-
-interface Sequence {
-  before: string[];
-  during: string[];
-  after: string[];
-}
-
-function play({ before, during, after }: Sequence, world: World, withAd: boolean) {
-  const noise: string[] = [];
-  const make = (names: string[]) => names.forEach((name) => world.calls[name]?.());
-  make(before);
-  const release = withAd ? world.driver.hold() : () => {};
-  for (const name of withAd ? ['', ...during] : during) {
-    make([name]);
-    if (withAd) noise.push(...world.noise().map((what) => `${what} after ${name || 'the start'}`));
-  }
-  release();
-  make(after);
-  return { noise, state: world.state() };
-}
-
-function check(createWorld: () => World, runs: number): void {
-  const { calls } = createWorld();
-  const names = fc.array(fc.constantFrom(...Object.keys(calls)), { maxLength: 6 });
-  fc.assert(
-    fc.property(fc.record({ before: names, during: names, after: names }), (sequence) => {
-      const { state } = play(sequence, createWorld(), false);
-      expect(play(sequence, createWorld(), true)).toEqual({ noise: [], state });
-    }),
-    { numRuns: runs },
-  );
-}
-
 const runs = inject('full') ? 500 : 30;
 
-const index = [0, 1, 2];
-
-/** Names calls after their object: `a.play`, `b.play`. */
-const forEach = <Thing>(things: readonly Thing[], calls: Record<string, (thing: Thing) => void>) =>
-  Object.fromEntries(
-    things.flatMap((thing, at) =>
-      Object.entries(calls).map(([name, call]) => [`${'abc'[at]}.${name}`, () => call(thing)]),
-    ),
-  );
-
-it('Cocos Creator', () => {
-  check(() => {
-    const engine = createCocosEngine();
-    const sounds = index.map(() => engine.addSound());
-    let updates = 0;
-    engine.onUpdate = () => (updates += 1);
-    return {
-      driver: cocosDriver(engine),
-      calls: {
-        pause: () => engine.game.pause(),
-        resume: () => engine.game.resume(),
-        'director.pause': () => engine.director.pause(),
-        'director.resume': () => engine.director.resume(),
-        ...forEach(sounds, {
-          play: (sound) => sound.play(),
-          pause: (sound) => sound.pause(),
-          stop: (sound) => sound.stop(),
-        }),
-      },
-      state: () => [
-        engine.game.isPaused(),
-        engine.director.isPaused(),
-        sounds.map(({ state }) => state),
-      ],
-      noise() {
-        const updatesBefore = updates;
-        engine.tick();
-        return [
-          ...(updates > updatesBefore ? ['a frame'] : []),
-          ...sounds.flatMap(({ state }) => (state === 'playing' ? ['a sound'] : [])),
-        ];
-      },
-    };
-  }, 200);
-});
-
-/** A second of silence. */
-function createSilence(): HTMLAudioElement {
-  const samples = 8_000;
-  const bytes = new DataView(new ArrayBuffer(44 + samples));
-  const text = (at: number, value: string) =>
-    Array.from(value).forEach((letter, offset) =>
-      bytes.setUint8(at + offset, letter.charCodeAt(0)),
-    );
-  text(0, 'RIFF');
-  bytes.setUint32(4, 36 + samples, true);
-  text(8, 'WAVEfmt ');
-  bytes.setUint32(16, 16, true);
-  bytes.setUint32(20, 0x0001_0001, true);
-  bytes.setUint32(24, samples, true);
-  bytes.setUint32(28, samples, true);
-  bytes.setUint32(32, 0x0008_0001, true);
-  text(36, 'data');
-  bytes.setUint32(40, samples, true);
-  for (let at = 0; at < samples; at += 1) bytes.setUint8(44 + at, 128);
-  const audio = new Audio(URL.createObjectURL(new Blob([bytes], { type: 'audio/wav' })));
-  audio.loop = true;
-  return audio;
+function addCanvas(): HTMLCanvasElement {
+  const canvas = document.createElement('canvas');
+  canvas.tabIndex = 0;
+  document.body.append(canvas);
+  return canvas;
 }
 
-it('no engine', () => {
+it('Cocos Creator', async () => {
+  document.body.replaceChildren();
+  const canvas = addCanvas();
+  await checkWishes(
+    () => {
+      const engine = createCocosEngine(canvas);
+      const sounds = index.map(() => engine.addSound());
+      let updates = 0;
+      engine.onUpdate = () => (updates += 1);
+      return {
+        driver: cocosDriver(engine),
+        calls: {
+          pause: () => engine.game.pause(),
+          resume: () => engine.game.resume(),
+          'director.pause': () => engine.director.pause(),
+          'director.resume': () => engine.director.resume(),
+          newSound: () => engine.playSound(),
+          // Its sounds are gone, and another one begins.
+          loadScene: () => engine.loadScene(),
+          ...forEach(sounds, {
+            play: (sound) => sound.play(),
+            pause: (sound) => sound.pause(),
+            stop: (sound) => sound.stop(),
+            mute: (sound) => (sound.volume = 0),
+            unmute: (sound) => (sound.volume = 1),
+          }),
+        },
+        state: () => [
+          engine.game.isPaused(),
+          engine.director.isPaused(),
+          engine.listSounds().map(({ isValid, state, volume }) => [isValid, state, volume]),
+        ],
+        noise() {
+          const updatesBefore = updates;
+          engine.tick();
+          return [
+            ...(updates > updatesBefore ? ['a frame'] : []),
+            ...engine.input.splice(0),
+            ...engine.listSounds().flatMap(({ state }) => (state === 'playing' ? ['a sound'] : [])),
+          ];
+        },
+      };
+    },
+    inject('full') ? 1_000 : 200,
+  );
+});
+
+it('no engine', async () => {
   const elements = index.map(createSilence);
   // The driver can't find an element outside the page, unless the game plays it during the ad.
   const [outside] = elements;
-  document.body.replaceChildren(...elements.slice(1));
+  const newElements = index.map(createSilence);
+  const canvas = document.createElement('canvas');
+  canvas.tabIndex = 0;
+  document.body.replaceChildren(canvas, ...elements.slice(1));
   let wasPlayed = false;
-  check(() => {
-    for (const element of elements) {
+  await checkWishes(() => {
+    const all = [...elements, ...newElements];
+    for (const element of all) {
       element.pause();
       element.muted = false;
+      element.volume = 1;
     }
+    for (const element of newElements) element.remove();
     wasPlayed = false;
     return {
-      driver: noEngine(),
-      calls: forEach(elements, {
-        play(element) {
-          if (element === outside) wasPlayed = true;
+      driver: noEngine(canvas),
+      calls: {
+        newSound() {
+          const element = newElements.find(({ isConnected }) => !isConnected);
+          if (element === undefined) return;
+          document.body.append(element);
           element.play().catch(() => {});
         },
-        pause: (element) => element.pause(),
-        mute: (element) => (element.muted = true),
-      }),
-      state: () => elements.map(({ muted, paused }) => [muted, paused]),
+        ...forEach(elements, {
+          play(element) {
+            if (element === outside) wasPlayed = true;
+            element.play().catch(() => {});
+          },
+          pause: (element) => element.pause(),
+          mute: (element) => (element.muted = true),
+          unmute: (element) => (element.muted = false),
+          quieter: (element) => (element.volume = 0.5),
+        }),
+      },
+      state: () => all.map(({ muted, paused, volume }) => [muted, paused, volume]),
       noise: () =>
-        elements.flatMap((element) =>
+        all.flatMap((element) =>
           element.paused || (element === outside && wasPlayed) ? [] : ['a sound'],
         ),
     };
@@ -177,6 +132,7 @@ describe.each([phaser4, ...olderPhasers])('Phaser $version', ({ load }) => {
   });
 
   it.each(['Web Audio', 'HTML5 audio', 'no audio'])('with %s', async (kind) => {
+    document.body.replaceChildren();
     const audio =
       kind === 'Web Audio'
         ? audioSettings()
@@ -186,21 +142,33 @@ describe.each([phaser4, ...olderPhasers])('Phaser $version', ({ load }) => {
     const booted = await bootGame(await load(), { audio });
     running.push(booted);
     const { game, scene } = booted;
-    const tags = Array.from({ length: 3 }, createSilence);
+    game.canvas.tabIndex = 0;
+    // Enough for the sounds of the test, because a sound without a free element would take another's.
+    const tags = Array.from({ length: 6 }, createSilence);
     const context = 'context' in game.sound ? game.sound.context : undefined;
     if (context) await eventually(() => expect(context.state).toBe('running'));
     for (const tag of tags) tag.dataset['used'] = 'false';
     const asset = context ? context.createBuffer(1, 44_100, 44_100) : tags;
     game.cache.audio.add('tone', asset);
-    const sounds = kind === 'no audio' ? [] : index.map(() => game.sound.add('tone'));
+    const add = () => game.sound.add('tone');
+    const [sounds, newSounds] = kind === 'no audio' ? [[], []] : [index.map(add), [add(), add()]];
+    const all = [...sounds, ...newSounds];
+    const playNew = (sound = newSounds.find(({ isPlaying }) => !isPlaying)) =>
+      void sound?.play({ loop: true });
+    // A scene whose music begins with it.
+    const other = game.scene.add('other', { create: () => playNew(newSounds[1]) }, false);
     let steps = 0;
     game.events.on('step', () => (steps += 1));
 
-    check(() => {
+    await checkWishes(() => {
+      game.loop.wake();
       game.resume();
+      game.scene.stop('other');
       if (scene.scene.isPaused()) scene.sys.resume();
+      if (scene.scene.isSleeping()) scene.sys.wake();
       game.sound.setMute?.(false);
-      for (const sound of sounds) sound.stop();
+      scene.input.enabled = true;
+      for (const sound of all) sound.stop();
       const stepsBefore = steps;
       return {
         driver: phaserDriver(game),
@@ -209,10 +177,17 @@ describe.each([phaser4, ...olderPhasers])('Phaser $version', ({ load }) => {
           resume: () => game.resume(),
           'scene.pause': () => scene.sys.pause(),
           'scene.resume': () => scene.sys.resume(),
+          'scene.sleep': () => scene.sys.sleep(),
+          'scene.wake': () => scene.sys.wake(),
+          'other.start': () => game.scene.start('other'),
+          'other.stop': () => game.scene.stop('other'),
+          'input.off': () => (scene.input.enabled = false),
+          'input.on': () => (scene.input.enabled = true),
           pauseAll: () => game.sound.pauseAll(),
           resumeAll: () => game.sound.resumeAll(),
           stopAll: () => game.sound.stopAll(),
           mute: () => game.sound.setMute?.(true),
+          newSound: () => playNew(newSounds[0]),
           ...forEach(sounds, {
             play: (sound) => sound.play({ loop: true }),
             pause: (sound) => sound.pause(),
@@ -222,10 +197,12 @@ describe.each([phaser4, ...olderPhasers])('Phaser $version', ({ load }) => {
         },
         state: () => [
           game.isPaused,
-          scene.scene.isPaused(),
+          scene.sys.settings.status,
+          other?.scene.isActive(),
+          scene.input.enabled,
           // Web Audio applies it later.
           context ? undefined : game.sound.mute,
-          sounds.map(({ isPaused, isPlaying }) => [isPaused, isPlaying]),
+          all.map(({ isPaused, isPlaying }) => [isPaused, isPlaying]),
           tags.filter(({ paused }) => !paused).length,
         ],
         noise: () => [
