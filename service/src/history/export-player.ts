@@ -1,3 +1,4 @@
+import { createRest } from '../platform/create-rest.ts';
 import { firstIdAt } from '../platform/ids.ts';
 import type { Queries, Scope } from '../store/database.ts';
 
@@ -53,11 +54,13 @@ export async function* exportPlayer(
     kind: 'decision' | 'webhookEvent',
   ): AsyncGenerator<Row> {
     let lastId = firstIdAt(kind, 0);
+    const rest = createRest();
     for (;;) {
       const rows = await queries.query<Row>(statement, [viewer, accountId, environment, lastId]);
       yield* rows;
       lastId = rows.at(-1)?.id ?? lastId;
       if (rows.length < rowsPerPage) return;
+      await rest();
     }
   };
   for await (const { row, events, demand } of readPages<DecisionRow>(selectDecisions, 'decision')) {

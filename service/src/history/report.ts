@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type reportDimensions, reportMetrics } from '@trueward/protocol';
 import type { Report, ReportRow } from '@trueward/protocol/wire';
 import { DomainError } from '../platform/domain-error.ts';
@@ -48,13 +49,26 @@ export const reportColumns: Record<ReportDimension, string> = {
   reason: 'reason',
 };
 
-type SumRow = Partial<Record<ReportDimension, string>> & {
+/** A period's counts for one combination of the dimensions' values. */
+type Group = Partial<Record<ReportDimension, string>> & {
   /** The number of the bucket, from 1. */
   bucket: number;
-  metric: string;
-  metricReason: string;
-  count: number;
+  counts: readonly [metric: string, reason: string, count: number][];
 };
+
+/** How many rows are worked on at once, so that a large report doesn't delay players' requests. */
+const sliceRows = 200;
+
+/** Calls back for each item. Lets other work run after every {@link sliceRows}. */
+async function forEachInSlices<Item>(
+  items: readonly Item[],
+  work: (item: Item) => void,
+): Promise<void> {
+  for (const [index, item] of items.entries()) {
+    if (index % sliceRows === 0) await nextTurn();
+    work(item);
+  }
+}
 
 /**
  * Creates a report from the roll-ups. Each roll-up belongs to the period in which it starts. It covers an hour, so in
@@ -68,18 +82,20 @@ export async function readReport(
   scope: Scope,
   { fromMs, toMs, interval, groupBy, only = {}, timeZone }: ReportQuery,
 ): Promise<Report> {
-  const groups = groupBy.map((name) => `${reportColumns[name]} AS "${name}"`);
+  const names = ['bucket', ...groupBy.map((name) => `"${name}"`)].join(', ');
+  const columns = groupBy.map((name) => `${reportColumns[name]} AS "${name}", `).join('');
   const filters = reportFilters.filter((name) => only[name] !== undefined);
   const buckets = listBuckets({ fromMs, toMs }, interval, timeZone);
-  const rows = await queries.query<SumRow>(
-    `SELECT width_bucket(hour, $5::timestamptz[]) AS bucket, metric, reason AS "metricReason", sum(count)::bigint AS count${groups.map((group) => `, ${group}`).join('')}
-      FROM rollup_counts
-      WHERE account_id = $1 AND environment = $2 AND hour >= $3 AND hour < $4
-        AND metric IN (SELECT jsonb_array_elements_text($6::text::jsonb))
-        ${filters.map((name, index) => `AND ${reportColumns[name]} IN (SELECT jsonb_array_elements_text($${index + 7}::text::jsonb))`).join(' ')}
-      GROUP BY bucket, metric, "metricReason"${groupBy.map((name) => `, "${name}"`).join('')}
-      ORDER BY bucket${groupBy.map((name) => `, "${name}"`).join('')}, metric, "metricReason"
-      LIMIT ${maxRows * reportMetrics.length}`,
+  const groups = await queries.query<Group>(
+    `SELECT ${names}, jsonb_agg(jsonb_build_array(metric, metric_reason, count) ORDER BY metric, metric_reason) AS counts
+      FROM (SELECT width_bucket(hour, $5::timestamptz[]) AS bucket, ${columns}metric, reason AS metric_reason,
+          sum(count)::bigint AS count
+        FROM rollup_counts
+        WHERE account_id = $1 AND environment = $2 AND hour >= $3 AND hour < $4
+          AND metric IN (SELECT jsonb_array_elements_text($6::text::jsonb))
+          ${filters.map((name, index) => `AND ${reportColumns[name]} IN (SELECT jsonb_array_elements_text($${index + 7}::text::jsonb))`).join(' ')}
+        GROUP BY ${names}, metric, metric_reason) AS sums
+      GROUP BY ${names} ORDER BY ${names} LIMIT ${maxRows + 1}`,
     [
       scope.accountId,
       scope.environment,
@@ -90,7 +106,7 @@ export async function readReport(
       ...filters.map((name) => JSON.stringify(only[name])),
     ],
   );
-  const data = toReportRows(rows, buckets.map(formatInstant), groupBy);
+  const data = await toReportRows(groups, buckets.map(formatInstant), groupBy);
   if (data.length > maxRows) {
     throw new DomainError(
       'invalid_request',
@@ -106,33 +122,38 @@ export async function readReport(
   };
 }
 
-/** Combines the metrics for each period and group into one row. */
-function toReportRows(
-  rows: readonly SumRow[],
+/** Makes a row of each group. */
+async function toReportRows(
+  groups: readonly Group[],
   periods: readonly string[],
   groupBy: readonly ReportDimension[],
-): ReportRow[] {
+): Promise<ReportRow[]> {
   const sums = new Map<string, ReportRow>();
-  const findSum = (row: SumRow): ReportRow => {
-    const group = Object.fromEntries(groupBy.map((name) => [name, row[name] ?? '']));
-    const key = JSON.stringify([row.bucket, ...Object.values(group)]);
-    const sum = sums.get(key) ?? { ...createEmptyRow(periods[row.bucket - 1] ?? ''), ...group };
+  const findSum = ({ bucket }: Group, values: Partial<Record<ReportDimension, string>>) => {
+    const key = JSON.stringify([bucket, ...Object.values(values)]);
+    const sum = sums.get(key) ?? { ...createEmptyRow(periods[bucket - 1] ?? ''), ...values };
     sums.set(key, sum);
     return sum;
   };
-  for (const sumRow of rows) {
-    const row = sumRow.metric === pricesMetric ? { ...sumRow, metric: 'revenue_micros' } : sumRow;
+  await forEachInSlices(groups, (group) => {
+    const values = Object.fromEntries(groupBy.map((name) => [name, group[name] ?? '']));
+    const requests = group.counts
+      .filter(([metric]) => requestResults.includes(metric))
+      .reduce((total, [, , count]) => total + count, 0);
     // Requests are always counted in the row without a reason.
-    if (requestResults.includes(row.metric)) findSum({ ...row, reason: '' }).requests += row.count;
-    const sum = findSum(row);
-    const metric = row.metric as (typeof reportMetrics)[number];
-    sum[metric] += row.count;
-    if (row.metricReason !== '' && metric in sum.reasons) {
-      const reasons = sum.reasons[metric as keyof ReportRow['reasons']];
-      reasons[row.metricReason] = (reasons[row.metricReason] ?? 0) + row.count;
+    const withoutReason = groupBy.includes('reason') ? { ...values, reason: '' } : values;
+    if (requests > 0) findSum(group, withoutReason).requests += requests;
+    const sum = findSum(group, values);
+    for (const [name, reason, count] of group.counts) {
+      const metric = (name === pricesMetric ? 'revenue_micros' : name) as keyof typeof sum.reasons;
+      sum[metric] += count;
+      if (reason !== '' && metric in sum.reasons)
+        sum.reasons[metric][reason] = (sum.reasons[metric][reason] ?? 0) + count;
     }
-  }
-  return [...sums.values()].map((row) => addRates(divideRevenue(row)));
+  });
+  const rows: ReportRow[] = [];
+  await forEachInSlices([...sums.values()], (row) => rows.push(addRates(divideRevenue(row))));
+  return rows;
 }
 
 /** Converts sums of prices to revenue. Rounds only the sums, because a price per impression can be below one micro. */
@@ -179,11 +200,15 @@ const rates = ['fill_rate', 'view_through_rate', 'completion_rate'] as const;
  * Formats a report as CSV (RFC 4180), with columns for the dimensions, the metrics and the rates. Contains reasons only
  * if the report is grouped by reason.
  */
-export function reportCsv({ data }: Report, groupBy: readonly ReportDimension[]): string {
+export async function reportCsv(
+  { data }: Report,
+  groupBy: readonly ReportDimension[],
+): Promise<string> {
   const columns = ['period', ...groupBy, ...reportMetrics, ...rates] as const;
-  const lines = data.map((row) =>
-    columns.map((name) => quoteCsv(String(row[name] ?? ''))).join(','),
-  );
+  const lines: string[] = [];
+  await forEachInSlices(data, (row) => {
+    lines.push(columns.map((name) => quoteCsv(String(row[name] ?? ''))).join(','));
+  });
   return [columns.join(','), ...lines, ''].join('\r\n');
 }
 

@@ -1,5 +1,6 @@
 import type { Job } from '@trueward/protocol/wire';
 import type { Logger } from 'pino';
+import { createRest } from '../platform/create-rest.ts';
 import type { Clock } from '../platform/time.ts';
 import type { Database } from '../store/database.ts';
 import type { Tracing } from '../trace/tracing.ts';
@@ -29,6 +30,7 @@ export function startJobs(deps: Deps): { wake(): void; stop(): Promise<void> } {
   const { database, log, tracing } = deps;
   const stopping = new AbortController();
   const run = async (): Promise<void> => {
+    const rest = createRest();
     while (!stopping.signal.aborted) {
       const jobs = await database.query<{ accountId: string; id: string }>(
         `SELECT account_id AS "accountId", id FROM jobs WHERE state = 'running' ORDER BY id LIMIT 50`,
@@ -36,7 +38,7 @@ export function startJobs(deps: Deps): { wake(): void; stop(): Promise<void> } {
       const results: boolean[] = [];
       for (const job of jobs) results.push(!stopping.signal.aborted && (await advance(deps, job)));
       if (jobs.length === 0) return;
-      if (!results.some(Boolean)) await wait(pauseMs, stopping.signal);
+      await (results.some(Boolean) ? rest() : wait(pauseMs, stopping.signal));
     }
   };
   let running: Promise<void> | undefined;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { createRest } from '../platform/create-rest.ts';
 import type { Database } from '../store/database.ts';
 import { listKeyColumns, selectWeek, type Week } from '../store/partitions.ts';
 
@@ -66,6 +67,7 @@ async function* readChunks<Value extends object | null>(
       SELECT ${aggregate} AS value, (SELECT json_build_array(${key}) FROM chunk
           ORDER BY ${columns.map((column) => `${column} DESC`).join(', ')} LIMIT 1) AS last FROM chunk`;
   let last: string[] | null = null;
+  const rest = createRest();
   do {
     const key: string[] = last ?? [];
     const statement = query(last === null ? '' : `WHERE (${columns.join(', ')}) > (${after})`);
@@ -79,6 +81,7 @@ async function* readChunks<Value extends object | null>(
     );
     if (chunk) yield chunk.value as Value;
     last = chunk?.last ?? null;
+    if (last !== null) await rest();
   } while (last !== null);
 }
 

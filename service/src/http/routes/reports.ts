@@ -93,11 +93,12 @@ export function addReportRoutes(app: FastifyInstance, { database }: { database: 
       const query = readQuery(request.query);
       const report = await readReport(database, getPrincipal(request), query);
       if (request.query.format === 'json') return report;
+      const csv = await reportCsv(report, query.groupBy);
       return reply
         .type('text/csv; charset=utf-8')
         .header('content-disposition', 'attachment; filename="report.csv"')
         .serializer(String)
-        .send(reportCsv(report, query.groupBy));
+        .send(csv);
     },
   );
 }
