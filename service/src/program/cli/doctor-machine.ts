@@ -123,10 +123,14 @@ const networkFileSystems: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** An embedded database needs locks and flushes that network drives don't give. */
-function checkLocalDisk({ dataDirectory, databaseUrl }: Config): Finding[] {
+export function checkLocalDisk(
+  { dataDirectory, databaseUrl }: Pick<Config, 'dataDirectory' | 'databaseUrl'>,
+  readType: (folder: string) => number = (folder) => statfsSync(folder).type,
+): Finding[] {
   if (databaseUrl !== undefined) return [];
-  const { type } = statfsSync(findExistingFolder(dataDirectory));
-  const drive = dataDirectory.startsWith('\\\\') ? 'network' : networkFileSystems.get(type);
+  const drive = dataDirectory.startsWith('\\\\')
+    ? 'network'
+    : networkFileSystems.get(readType(findExistingFolder(dataDirectory)));
   return drive === undefined
     ? []
     : [
