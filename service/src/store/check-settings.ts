@@ -27,6 +27,12 @@ interface RequiredSetting {
 const inRole = (setting: string): string =>
   `ALTER ROLE … SET ${setting}, then restart the pooler and the service`;
 
+const exactly = (name: string, required: string): RequiredSetting => ({
+  name,
+  isValid: (value) => value === required,
+  fix: `expected ${required}: ${inRole(`${name} = '${required}'`)}`,
+});
+
 const requiredSettings: readonly RequiredSetting[] = [
   {
     name: 'server_encoding',
@@ -43,33 +49,13 @@ const requiredSettings: readonly RequiredSetting[] = [
     isValid: (value) => value.startsWith('ISO'),
     fix: `expected ISO: ${inRole("DateStyle = 'ISO'")}`,
   },
-  {
-    name: 'IntervalStyle',
-    isValid: (value) => value === 'postgres',
-    fix: `expected postgres: ${inRole('IntervalStyle = postgres')}`,
-  },
-  {
-    name: 'standard_conforming_strings',
-    isValid: (value) => value === 'on',
-    fix: `expected on: ${inRole('standard_conforming_strings = on')}`,
-  },
-  {
-    // Otherwise, a missing value in a list would be stored as the text NULL.
-    name: 'array_nulls',
-    isValid: (value) => value === 'on',
-    fix: `expected on: ${inRole('array_nulls = on')}`,
-  },
-  {
-    name: 'transform_null_equals',
-    isValid: (value) => value === 'off',
-    fix: `expected off: ${inRole('transform_null_equals = off')}`,
-  },
-  {
-    // Locks are taken for what other transactions commit meanwhile, which a snapshot would not show.
-    name: 'default_transaction_isolation',
-    isValid: (value) => value === 'read committed',
-    fix: `expected read committed: ${inRole("default_transaction_isolation = 'read committed'")}`,
-  },
+  exactly('IntervalStyle', 'postgres'),
+  exactly('standard_conforming_strings', 'on'),
+  // Otherwise, a missing value in a list would be stored as the text NULL.
+  exactly('array_nulls', 'on'),
+  exactly('transform_null_equals', 'off'),
+  // Locks are taken for what other transactions commit meanwhile, which a snapshot would not show.
+  exactly('default_transaction_isolation', 'read committed'),
 ];
 
 /** Thrown when the service can't work with a database's settings. */
