@@ -1,4 +1,4 @@
-import { Alert, Box, Typography } from '@mui/material';
+import { Alert, Typography } from '@mui/material';
 import type { Creative } from '@trueward/protocol/wire';
 import { Loading, useGetOne } from 'react-admin';
 import { useParams } from 'react-router';
@@ -37,16 +37,16 @@ function DecisionCards({ details }: { details: DecisionDetails }) {
   return (
     <>
       <PanelCard title="Decision">
-        <Box sx={{ marginBottom: 0.75 }}>
-          <Facts
-            facts={{
-              Player: decision.user_ref !== undefined && <PlayerLink player={decision.user_ref} />,
-              'Custom data': decision.custom_data,
-              'Invalid traffic': decision.invalid_reason && humanize(decision.invalid_reason),
-            }}
-          />
-        </Box>
-        <DecisionSummary decision={decision} explain={explain} cause={cause} />
+        <DecisionSummary
+          decision={decision}
+          explain={explain}
+          cause={cause}
+          facts={{
+            Player: decision.user_ref !== undefined && <PlayerLink player={decision.user_ref} />,
+            'Custom data': decision.custom_data,
+            'Invalid traffic': decision.invalid_reason && humanize(decision.invalid_reason),
+          }}
+        />
       </PanelCard>
       {decision.creative_id !== undefined && <ShownCreative id={decision.creative_id} />}
       <PanelCard title="Reward">

@@ -1,5 +1,6 @@
 import { Alert, Box, Link, Table, TableBody, TableCell, TableHead, TableRow } from '@mui/material';
 import type { Decision } from '@trueward/protocol/wire';
+import type { ReactNode } from 'react';
 import { Link as RouterLink } from 'react-router';
 import { Facts } from '../common/facts.tsx';
 import { formatDuration } from '../common/duration.ts';
@@ -15,15 +16,18 @@ interface Props {
   blockedBy?: string | undefined;
   /** The rule that blocked every ad. */
   cause?: Cause | undefined;
+  /** What else is known about the request. Listed before the decision. */
+  facts?: Record<string, ReactNode>;
 }
 
 /** A decision, with the reason why each candidate was or wasn't chosen. */
-export function DecisionSummary({ decision, explain, blockedBy, cause }: Props) {
+export function DecisionSummary({ decision, explain, blockedBy, cause, facts }: Props) {
   const { status, reason, retry_at: retryAt, reward } = decision;
   return (
     <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: 'minmax(0, 1fr)' }}>
       <Facts
         facts={{
+          ...facts,
           Decision: status && <StatusChip status={status} />,
           Reason: reason && describeAdReason(reason).name,
           Meaning: reason && describeAdReason(reason).text,
