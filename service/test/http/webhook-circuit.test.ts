@@ -112,7 +112,8 @@ test('the health tells since when and why a webhook fails, and what is queued', 
   const sinceMs = Date.parse(health?.failing_since ?? '');
   expect(Math.abs(sinceMs - sentAtMs)).toBeLessThan(60_000);
   expect(Date.parse(health?.disables_at ?? '') - sinceMs).toBe(5 * 86_400_000);
-  expect(Date.parse(health?.next_attempt_at ?? '')).toBeGreaterThanOrEqual(sinceMs);
+  // The second event may still be waiting for its first attempt, which was due when it was sent.
+  expect(Date.parse(health?.next_attempt_at ?? '')).toBeGreaterThanOrEqual(sentAtMs);
   expect((await readHealth(other.id))?.state).toBe('healthy');
   await call('PATCH', `/v1/webhooks/${webhook.id}`, { status: 'disabled' });
   expect((await readHealth(webhook.id))?.state).toBe('disabled');
