@@ -24,6 +24,8 @@ export interface ReportQuery {
   timeZone: string;
 }
 
+/** The longest period of a report for each interval, in days. */
+export const maxReportDays = { hour: 31, day: 400 } as const;
 /** Maximum number of rows in a report. */
 const maxRows = 10_000;
 
@@ -92,8 +94,8 @@ export async function readReport(
           sum(count)::bigint AS count
         FROM rollup_counts
         WHERE account_id = $1 AND environment = $2 AND hour >= $3 AND hour < $4
-          AND metric IN (SELECT jsonb_array_elements_text($6::text::jsonb))
-          ${filters.map((name, index) => `AND ${reportColumns[name]} IN (SELECT jsonb_array_elements_text($${index + 7}::text::jsonb))`).join(' ')}
+          AND metric = ANY($6::text[])
+          ${filters.map((name, index) => `AND ${reportColumns[name]} = ANY($${index + 7}::text[])`).join(' ')}
         GROUP BY ${names}, metric, metric_reason) AS sums
       GROUP BY ${names} ORDER BY ${names} LIMIT ${maxRows + 1}`,
     [
@@ -102,8 +104,8 @@ export async function readReport(
       new Date(fromMs),
       new Date(toMs),
       buckets.map(formatInstant),
-      JSON.stringify([...reportMetrics.filter((metric) => metric !== 'requests'), pricesMetric]),
-      ...filters.map((name) => JSON.stringify(only[name])),
+      [...reportMetrics.filter((metric) => metric !== 'requests'), pricesMetric],
+      ...filters.map((name) => only[name]),
     ],
   );
   const data = await toReportRows(groups, buckets.map(formatInstant), groupBy);

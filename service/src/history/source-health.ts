@@ -34,14 +34,14 @@ export async function readSourceHealth(
   const rows = await queries.query<{ hour: Date; metric: string; reason: string; count: number }>(
     `SELECT hour, metric, reason, sum(count)::bigint AS count FROM rollup_counts
       WHERE account_id = $1 AND environment = $2 AND source_id = $3 AND hour >= $4
-        AND metric IN (SELECT jsonb_array_elements_text($5::text::jsonb))
+        AND metric = ANY($5::text[])
       GROUP BY hour, metric, reason`,
     [
       scope.accountId,
       scope.environment,
       sourceId,
       new Date(firstMs),
-      JSON.stringify([...metrics.map((name) => `source_${name}`), latencyMetric]),
+      [...metrics.map((name) => `source_${name}`), latencyMetric],
     ],
   );
   const hours = Array.from({ length: 24 }, (_, index) => {

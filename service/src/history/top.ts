@@ -47,7 +47,7 @@ export function readTop(
     `SELECT ${column} AS value, ${sums.join(', ')}
       FROM rollup_counts
       WHERE account_id = $1 AND environment = $2 AND hour >= $3 AND hour < $4
-        AND metric IN (SELECT jsonb_array_elements_text($5::text::jsonb)) AND ${column} <> ''
+        AND metric = ANY($5::text[]) AND ${column} <> ''
         ${filters.map(([name], index) => `AND ${reportColumns[name]} = $${index + 7}`).join(' ')}
       GROUP BY ${column} ORDER BY ${by} DESC, ${column} LIMIT $6`,
     [
@@ -55,7 +55,7 @@ export function readTop(
       environment,
       new Date(fromMs),
       new Date(toMs),
-      JSON.stringify(Object.values(topCounts).flat()),
+      Object.values(topCounts).flat(),
       limit,
       ...filters.map(([, value]) => value),
     ],

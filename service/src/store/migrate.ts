@@ -4,6 +4,7 @@ import type { Database, Queries } from './database.ts';
 import { withMigrationLock } from './migration-lock.ts';
 import { accountRetention } from './migrations/account-retention.ts';
 import { initial } from './migrations/initial.ts';
+import { rollupsOfObjects } from './migrations/rollups-of-objects.ts';
 import { sourceCallbacks } from './migrations/source-callbacks.ts';
 import { grantBudgets, walletEntriesByTime } from './migrations/wallet-reports.ts';
 /** An index that a migration adds. */
@@ -38,6 +39,7 @@ export const allMigrations: readonly Migration[] = [
   walletEntriesByTime,
   sourceCallbacks,
   accountRetention,
+  rollupsOfObjects,
 ];
 
 /** Thrown when this release can't run on the database's schema. */

@@ -49,6 +49,16 @@ test('the top has the counts of each object', async () => {
   ]);
 });
 
+test.each([
+  ['2026-02-09T00:00:00Z', 200],
+  ['2026-02-09T00:00:01Z', 422],
+  ['2025-01-05T00:00:00Z', 422],
+])('the top of the days from January 5, 2025, to %s: %i', async (to, status) => {
+  const period = { from: '2025-01-05T00:00:00Z', to };
+  const response = await read({ ...period, dimension: 'placement', by: 'clicks' });
+  expect(response.status).toBe(status);
+});
+
 test('an unknown dimension or count is refused, and the other environment has a top of its own', async () => {
   expect((await read({ dimension: 'reason', by: 'clicks' })).status).toBe(422);
   expect((await read({ dimension: 'placement', by: 'count' })).status).toBe(422);

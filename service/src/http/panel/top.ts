@@ -1,8 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import { type ReportFilter, reportFilters } from '../../history/report.ts';
+import { errorsWhere } from '../../platform/domain-error.ts';
+import { maxReportDays, type ReportFilter, reportFilters } from '../../history/report.ts';
 import { readTop, type TopCount, topCounts } from '../../history/top.ts';
-import { requireInstant } from '../../platform/time.ts';
+import { hourMs, requireInstant } from '../../platform/time.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
+import { ProblemError } from '../problem.ts';
 import { type PanelDeps, textSchema } from './panel-deps.ts';
 
 interface TopParams extends Partial<Record<ReportFilter, string>> {
@@ -35,6 +37,13 @@ export function addTopRoute(app: FastifyInstance, { database }: PanelDeps): void
     async (request) => {
       const { from, to, dimension, by, ...only } = request.query;
       const [fromMs, toMs] = [requireInstant(from), requireInstant(to)];
+      const days = (toMs - fromMs) / (24 * hourMs);
+      const errors = errorsWhere(
+        [!(days > 0), '/to', 'must be after `from`'],
+        [days > maxReportDays.day, '/to', `is more than ${maxReportDays.day} days after \`from\``],
+      );
+      if (errors.length > 0)
+        throw new ProblemError('invalid_request', 'The query string is not valid.', { errors });
       const query = { fromMs, toMs, dimension, by, only, limit };
       return { data: await readTop(database, getPrincipal(request), query) };
     },

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { errorsWhere } from '../../platform/domain-error.ts';
 import { hourMs, requireInstant } from '../../platform/time.ts';
 import {
+  maxReportDays,
   readReport,
   reportCsv,
   type ReportDimension,
@@ -23,9 +24,6 @@ interface ReportParams extends Partial<Record<ReportFilter, string>> {
   tz: string;
   format: 'json' | 'csv';
 }
-
-/** The longest report period for each interval, in hours. */
-const maxHours = { hour: 31 * 24, day: 400 * 24 };
 
 const dateTimeSchema = (description: string) => ({
   type: 'string',
@@ -113,9 +111,9 @@ function readQuery(params: ReportParams): ReportQuery {
     [toMs % hourMs !== 0, '/to', 'must be on the hour'],
     [!(hours > 0), '/to', 'must be after `from`'],
     [
-      hours > maxHours[interval],
+      hours > maxReportDays[interval] * 24,
       '/to',
-      `is more than ${maxHours[interval] / 24} days after \`from\``,
+      `is more than ${maxReportDays[interval]} days after \`from\``,
     ],
     [!groupBy.every(isDimension), '/group_by', `must be any of ${reportDimensions.join(', ')}`],
     [!isTimeZone(tz), '/tz', 'must be an IANA name such as Europe/Berlin, or UTC'],
