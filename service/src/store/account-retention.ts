@@ -24,6 +24,11 @@ const toMs = (days: number | null): number | undefined =>
 const shorter = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined ? b : b === undefined ? a : Math.min(a, b);
 
+const limit = (service: ServiceRetention, row: AccountRow | undefined): ServiceRetention => ({
+  decisionsMs: shorter(service.decisionsMs, toMs(row?.retention_days ?? null)),
+  auditMs: shorter(service.auditMs, toMs(row?.audit_retention_days ?? null)),
+});
+
 async function readRow(
   queries: Pick<Queries, 'query'>,
   accountId: string,
@@ -41,11 +46,19 @@ export async function readAccountRetention(
   accountId: string,
   service: ServiceRetention,
 ): Promise<ServiceRetention> {
-  const row = await readRow(queries, accountId);
-  return {
-    decisionsMs: shorter(service.decisionsMs, toMs(row?.retention_days ?? null)),
-    auditMs: shorter(service.auditMs, toMs(row?.audit_retention_days ?? null)),
-  };
+  return limit(service, await readRow(queries, accountId));
+}
+
+/** Returns the retention of the accounts whose owners have changed it, by account id. */
+export async function readChangedRetention(
+  queries: Pick<Queries, 'query'>,
+  service: ServiceRetention,
+): Promise<Map<string, ServiceRetention>> {
+  const rows = await queries.query<AccountRow & { account_id: string }>(
+    `SELECT account_id, retention_days, audit_retention_days FROM accounts
+      WHERE retention_days IS NOT NULL OR audit_retention_days IS NOT NULL ORDER BY account_id`,
+  );
+  return new Map(rows.map((row) => [row.account_id, limit(service, row)]));
 }
 
 /** Describes what is kept, and for how long. */

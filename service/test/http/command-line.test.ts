@@ -274,6 +274,7 @@ test("`doctor` reports an installation's problems", async () => {
   await service.service.database.query(
     `INSERT INTO wallet_balances VALUES ('acc_x', 'live', 'a player', 'coins', 5, NULL, 1)`,
   );
+  await createClient(service, 'live').manage('PUT', '/v1/retention', { decision_days: 20 });
   await client.call('POST', `/v1/webhooks/${webhook.id}/test`, client.secret, {});
   let status: string;
   do {
@@ -290,6 +291,9 @@ test("`doctor` reports an installation's problems", async () => {
   expect(report.code).toBe(1);
   expect(report.out).toMatch(/ok .*the master key decrypts the secrets/);
   expect(report.out).toMatch(/WARN .*no service responds/);
+  expect(report.out).toMatch(
+    /ok .*kept of acc_\w+: decisions, events and deliveries 20 days, audit log \d+ days/,
+  );
   expect(report.out).toContain(`FAIL webhook ${webhook.id}`);
   expect(report.out).toMatch(/FAIL .*1 wallets don't add up .* a player in acc_x \(live\)/);
   expect(report.out).toMatch(/WARN .*Not in Germany.* never applies/);

@@ -2,6 +2,7 @@ import type { Source } from '@trueward/protocol/wire';
 import { type Config, readConfig } from '../config/config.ts';
 import { ConfigError, findUnknownSettings } from '../config/read-settings.ts';
 import { MasterKeyError, openSecretBox } from '../../access/secret-box.ts';
+import { readChangedRetention } from '../../store/account-retention.ts';
 import type { DatabaseClock } from '../../store/database-clock.ts';
 import { checkCitusNodes, readCitusRole } from '../../store/citus.ts';
 import type { Queries, Scope } from '../../store/database.ts';
@@ -106,7 +107,7 @@ async function checkDatabaseContents({
         ? 'the database schema is up to date'
         : `the database schema was migrated: ${appliedMigrations.join(', ')}`,
     ),
-    ok(describeRetention(config)),
+    ...(await describeRetention(database, config)),
     await checkMasterKey(database, config),
     await checkKeys(database, now),
     ...(await checkOpenOrigins(database, now)),
@@ -199,10 +200,21 @@ async function checkCluster(database: Queries): Promise<Finding[]> {
   ];
 }
 
-function describeRetention({ retention: { decisionsMs, auditMs } }: Config): string {
+/** Says how long data is kept, also for the accounts whose owners have shortened that. */
+async function describeRetention(database: Queries, { retention }: Config): Promise<Finding[]> {
   const format = (ms: number | undefined): string =>
     ms === undefined ? 'forever' : `${ms / 86_400_000} days`;
-  return `kept: decisions, events and deliveries ${format(decisionsMs)}, child-directed data 30 days, audit log ${format(auditMs)}`;
+  const changed = await readChangedRetention(database, retention);
+  return [
+    ok(
+      `kept: decisions, events and deliveries ${format(retention.decisionsMs)}, child-directed data 30 days, audit log ${format(retention.auditMs)}`,
+    ),
+    ...[...changed].map(([accountId, { decisionsMs, auditMs }]) =>
+      ok(
+        `kept of ${accountId}: decisions, events and deliveries ${format(decisionsMs)}, audit log ${format(auditMs)}`,
+      ),
+    ),
+  ];
 }
 
 async function checkMasterKey(database: Queries, config: Config): Promise<Finding> {
