@@ -1,6 +1,7 @@
 import {
   Alert,
   Button,
+  type ButtonProps,
   Dialog,
   DialogActions,
   DialogContent,
@@ -44,6 +45,25 @@ export function FormDialog(props: FormDialogProps) {
         </Button>
       </DialogActions>
     </Dialog>
+  );
+}
+
+interface DialogButtonProps extends ButtonProps {
+  label: string;
+  /** Renders the dialog, while it is open. */
+  dialog(close: () => void): ReactNode;
+}
+
+/** A button that opens a dialog. */
+export function DialogButton({ label, dialog, ...buttonProps }: DialogButtonProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button variant="outlined" {...buttonProps} onClick={() => setOpen(true)}>
+        {label}
+      </Button>
+      {isOpen && dialog(() => setOpen(false))}
+    </>
   );
 }
 

@@ -1,9 +1,9 @@
-import { Button, TextField, Typography } from '@mui/material';
+import { TextField, Typography } from '@mui/material';
 import type { GrantBudget, GrantBudgetList } from '@trueward/protocol/wire';
 import { useState } from 'react';
 import { useCanAccess } from 'react-admin';
 import { useAction, useRead } from '../api/use-call.ts';
-import { FormDialog } from '../common/dialogs.tsx';
+import { DialogButton, FormDialog } from '../common/dialogs.tsx';
 import { Facts } from '../common/facts.tsx';
 import { PanelCard } from '../common/page.tsx';
 
@@ -50,50 +50,57 @@ function describe(budget: GrantBudget): string {
 }
 
 function SetBudget() {
-  const [isOpen, setOpen] = useState(false);
+  const { run, isRunning } = useAction<GrantBudget>({ successMessage: 'Budget set.' });
+  return (
+    <DialogButton
+      label="Set a budget"
+      sx={{ marginTop: 1 }}
+      disabled={isRunning}
+      dialog={(close) => (
+        <BudgetDialog
+          onClose={close}
+          onConfirm={(type, body) => {
+            close();
+            run(`/v1/grant-budgets/${encodeURIComponent(type)}`, { method: 'PUT', body });
+          }}
+        />
+      )}
+    />
+  );
+}
+
+interface DialogProps {
+  onClose(): void;
+  onConfirm(type: string, body: object): void;
+}
+
+function BudgetDialog({ onClose, onConfirm }: DialogProps) {
   const [type, setType] = useState('');
   const [amount, setAmount] = useState('');
-  const { run, isRunning } = useAction<GrantBudget>({ successMessage: 'Budget set.' });
   const budget = useBudgets()?.find((other) => other.type === type);
   const whole = /^\d{1,15}$/.test(amount) ? Number(amount) : undefined;
   return (
-    <>
-      <Button
-        variant="outlined"
-        sx={{ marginTop: 1 }}
-        disabled={isRunning}
-        onClick={() => setOpen(true)}
-      >
-        Set a budget
-      </Button>
-      {isOpen && (
-        <FormDialog
-          title="Set a budget"
-          text="How much of this type all users together may give to all players per day (UTC). 0 stops it."
-          confirm="Set"
-          isReady={type.trim() !== '' && whole !== undefined}
-          onClose={() => setOpen(false)}
-          onConfirm={() => {
-            setOpen(false);
-            run(`/v1/grant-budgets/${encodeURIComponent(type.trim())}`, {
-              method: 'PUT',
-              body: { amount: whole, duration_s: budget?.duration_s ?? 0 },
-            });
-          }}
-        >
-          <TextField
-            label="Type"
-            helperText="such as coins"
-            value={type}
-            onChange={({ target }) => setType(target.value)}
-          />
-          <TextField
-            label="Amount per day"
-            value={amount}
-            onChange={({ target }) => setAmount(target.value)}
-          />
-        </FormDialog>
-      )}
-    </>
+    <FormDialog
+      title="Set a budget"
+      text="How much of this type all users together may give to all players per day (UTC). 0 stops it."
+      confirm="Set"
+      isReady={type.trim() !== '' && whole !== undefined}
+      onClose={onClose}
+      onConfirm={() =>
+        onConfirm(type.trim(), { amount: whole, duration_s: budget?.duration_s ?? 0 })
+      }
+    >
+      <TextField
+        label="Type"
+        helperText="such as coins"
+        value={type}
+        onChange={({ target }) => setType(target.value)}
+      />
+      <TextField
+        label="Amount per day"
+        value={amount}
+        onChange={({ target }) => setAmount(target.value)}
+      />
+    </FormDialog>
   );
 }

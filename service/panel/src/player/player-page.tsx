@@ -16,7 +16,7 @@ import { Link, useSearchParams } from 'react-router';
 import { readMessage } from '../api/problem.ts';
 import { query } from '../api/resources.ts';
 import { useAction, useRead } from '../api/use-call.ts';
-import { FormDialog, SecretDialog } from '../common/dialogs.tsx';
+import { DialogButton, FormDialog, SecretDialog } from '../common/dialogs.tsx';
 import { DecisionResults } from '../activity/decision-results.tsx';
 import { Facts } from '../common/facts.tsx';
 import { Page, PanelCard } from '../common/page.tsx';
@@ -115,52 +115,64 @@ function WalletCards({ playerRef }: { playerRef: string }) {
 
 /** Gives the player something, with a reason for the audit log. */
 function MakeGood({ path }: { path: string }) {
-  const [isOpen, setOpen] = useState(false);
+  const { run, isRunning } = useAction<WalletEntry>({ successMessage: 'Given.' });
+  return (
+    <DialogButton
+      label="Make good"
+      disabled={isRunning}
+      dialog={(close) => (
+        <MakeGoodDialog
+          onClose={close}
+          onConfirm={(body) => {
+            close();
+            run(`${path}/grants`, { body });
+          }}
+        />
+      )}
+    />
+  );
+}
+
+interface DialogProps {
+  onClose(): void;
+  onConfirm(body: object): void;
+}
+
+function MakeGoodDialog({ onClose, onConfirm }: DialogProps) {
   const [type, setType] = useState('');
   const [amount, setAmount] = useState('');
   const [reason, setReason] = useState('');
-  const { run, isRunning } = useAction<WalletEntry>({ successMessage: 'Given.' });
   const whole = /^[1-9]\d*$/.test(amount) ? Number(amount) : undefined;
   const left = useLeftToday(type);
   return (
-    <>
-      <Button variant="outlined" disabled={isRunning} onClick={() => setOpen(true)}>
-        Make good
-      </Button>
-      {isOpen && (
-        <FormDialog
-          title="Make good for a mistake"
-          text="The player gets this at once. It can’t be taken back, and is recorded in the audit log."
-          confirm="Give"
-          isReady={type !== '' && whole !== undefined && reason.trim() !== ''}
-          onClose={() => setOpen(false)}
-          onConfirm={() => {
-            setOpen(false);
-            run(`${path}/grants`, { body: { type, amount: whole, reason: reason.trim() } });
-          }}
-        >
-          <TextField
-            label="Type"
-            helperText="such as coins"
-            value={type}
-            onChange={({ target }) => setType(target.value)}
-          />
-          <TextField
-            label="Amount"
-            helperText={type !== '' && left !== undefined && describeLeft(type, left)}
-            error={whole !== undefined && left !== undefined && whole > left}
-            value={amount}
-            onChange={({ target }) => setAmount(target.value)}
-          />
-          <TextField
-            label="Reason"
-            value={reason}
-            slotProps={{ htmlInput: { maxLength: 64 } }}
-            onChange={({ target }) => setReason(target.value)}
-          />
-        </FormDialog>
-      )}
-    </>
+    <FormDialog
+      title="Make good for a mistake"
+      text="The player gets this at once. It can’t be taken back, and is recorded in the audit log."
+      confirm="Give"
+      isReady={type !== '' && whole !== undefined && reason.trim() !== ''}
+      onClose={onClose}
+      onConfirm={() => onConfirm({ type, amount: whole, reason: reason.trim() })}
+    >
+      <TextField
+        label="Type"
+        helperText="such as coins"
+        value={type}
+        onChange={({ target }) => setType(target.value)}
+      />
+      <TextField
+        label="Amount"
+        helperText={type !== '' && left !== undefined && describeLeft(type, left)}
+        error={whole !== undefined && left !== undefined && whole > left}
+        value={amount}
+        onChange={({ target }) => setAmount(target.value)}
+      />
+      <TextField
+        label="Reason"
+        value={reason}
+        slotProps={{ htmlInput: { maxLength: 64 } }}
+        onChange={({ target }) => setReason(target.value)}
+      />
+    </FormDialog>
   );
 }
 
@@ -189,51 +201,53 @@ function NewCode({ path }: { path: string }) {
 }
 
 function SignOut({ path }: { path: string }) {
-  const [isOpen, setOpen] = useState(false);
   const { run } = useAction({ successMessage: 'Signed out of all devices.' });
   return (
-    <>
-      <Button color="error" onClick={() => setOpen(true)}>
-        Sign out of all devices
-      </Button>
-      <Confirm
-        isOpen={isOpen}
-        title="Sign the player out of all devices?"
-        content="The wallet stays. The player needs a new code to reach it."
-        confirm="Sign out"
-        confirmColor="warning"
-        onClose={() => setOpen(false)}
-        onConfirm={() => {
-          setOpen(false);
-          run(`${path}/devices`, { method: 'DELETE' });
-        }}
-      />
-    </>
+    <DialogButton
+      label="Sign out of all devices"
+      variant="text"
+      color="error"
+      dialog={(close) => (
+        <Confirm
+          isOpen
+          title="Sign the player out of all devices?"
+          content="The wallet stays. The player needs a new code to reach it."
+          confirm="Sign out"
+          confirmColor="warning"
+          onClose={close}
+          onConfirm={() => {
+            close();
+            run(`${path}/devices`, { method: 'DELETE' });
+          }}
+        />
+      )}
+    />
   );
 }
 
 /** Deletes everything that is stored about the player. Only owners can. */
 function Erase({ playerRef }: { playerRef: string }) {
-  const [isOpen, setOpen] = useState(false);
   const { run } = useAction({ successMessage: 'The player is being erased.' });
   return (
-    <>
-      <Button color="error" onClick={() => setOpen(true)}>
-        Erase the player
-      </Button>
-      <Confirm
-        isOpen={isOpen}
-        title="Erase everything about this player?"
-        content="The wallet, the devices, and all decisions, events and webhook events are deleted. This can’t be undone."
-        confirm="Erase"
-        confirmColor="warning"
-        onClose={() => setOpen(false)}
-        onConfirm={() => {
-          setOpen(false);
-          run(`/v1/users/${encodeURIComponent(playerRef)}`, { method: 'DELETE' });
-        }}
-      />
-    </>
+    <DialogButton
+      label="Erase the player"
+      variant="text"
+      color="error"
+      dialog={(close) => (
+        <Confirm
+          isOpen
+          title="Erase everything about this player?"
+          content="The wallet, the devices, and all decisions, events and webhook events are deleted. This can’t be undone."
+          confirm="Erase"
+          confirmColor="warning"
+          onClose={close}
+          onConfirm={() => {
+            close();
+            run(`/v1/users/${encodeURIComponent(playerRef)}`, { method: 'DELETE' });
+          }}
+        />
+      )}
+    />
   );
 }
 

@@ -40,6 +40,11 @@ export function CreativePreview(props: PreviewProps) {
           />
         ))}
       </Box>
+      {format !== 'banner' && reward === undefined && (
+        <Typography variant="body2" color="textSecondary">
+          The title is the alt text. For a placement with a reward, it is the reward.
+        </Typography>
+      )}
     </PanelCard>
   );
 }

@@ -1,9 +1,9 @@
-import { Button, TextField, Typography } from '@mui/material';
+import { TextField, Typography } from '@mui/material';
 import type { Retention } from '@trueward/protocol/wire';
 import { useState } from 'react';
 import { useCanAccess } from 'react-admin';
 import { useAction, useRead } from '../api/use-call.ts';
-import { FormDialog } from '../common/dialogs.tsx';
+import { DialogButton, FormDialog } from '../common/dialogs.tsx';
 import { Facts } from '../common/facts.tsx';
 import { PanelCard } from '../common/page.tsx';
 
@@ -35,29 +35,23 @@ export function RetentionCard() {
 const isWhole = (text: string): boolean => /^[1-9]\d{0,4}$/.test(text);
 
 function ChangeRetention({ retention }: { retention: Retention }) {
-  const [isOpen, setOpen] = useState(false);
   const { run, isRunning } = useAction<Retention>({ successMessage: 'Retention changed.' });
   return (
-    <>
-      <Button
-        variant="outlined"
-        sx={{ marginTop: 1 }}
-        disabled={isRunning}
-        onClick={() => setOpen(true)}
-      >
-        Change retention
-      </Button>
-      {isOpen && (
+    <DialogButton
+      label="Change retention"
+      sx={{ marginTop: 1 }}
+      disabled={isRunning}
+      dialog={(close) => (
         <RetentionDialog
           retention={retention}
-          onClose={() => setOpen(false)}
+          onClose={close}
           onConfirm={(body) => {
-            setOpen(false);
+            close();
             run('/v1/retention', { method: 'PUT', body });
           }}
         />
       )}
-    </>
+    />
   );
 }
 
