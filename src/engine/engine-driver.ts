@@ -28,7 +28,8 @@ export interface EngineDriver {
  * event when a focused iframe is removed, so the game would otherwise ignore keys until the next click. In Phaser, it
  * would also stay muted.
  *
- * @param fallback - Returns the element to focus instead, such as the game's canvas. It is made focusable if it isn't.
+ * @param fallback - Returns the element to focus instead, such as the game's canvas. It is made focusable if it isn't, without a
+ *   ring.
  * @param isLost - Whether the focus must be restored. Default: always.
  */
 export function rememberFocus(
@@ -51,7 +52,11 @@ export function rememberFocus(
     if (canRestore && takesFocus(focusedElement)) return;
     const target = fallback();
     if (target === null) return;
-    if (!target.hasAttribute('tabindex')) target.tabIndex = -1;
+    if (!target.hasAttribute('tabindex')) {
+      target.tabIndex = -1;
+      // Tab doesn't lead here, so a ring around the game would tell the player nothing.
+      target.style.outline = 'none';
+    }
     takesFocus(target);
   };
   return () => {

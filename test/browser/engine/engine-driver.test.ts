@@ -96,6 +96,8 @@ it('focuses the canvas if no element had focus before the ad', () => {
   ad.remove();
   release();
   expect(document.activeElement).toBe(canvas);
+  // A ring around the whole game would tell the player nothing.
+  expect(getComputedStyle(canvas).outlineStyle).toBe('none');
 });
 
 describe('a driver made of parts', () => {
