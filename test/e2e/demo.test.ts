@@ -104,7 +104,7 @@ describe('the demo game', () => {
     await button('Play').click();
     await waitForGameOver();
     const delivered = Number(await readText('device-delivered'));
-    await button('Double coins').click();
+    await button('Earn coins').click();
     await expect.poll(() => readText('server-coins'), watchTimeout).toBe('50');
     await closeAd();
     await expect.poll(() => readText('last-outcome')).toBe('double-coins: rewarded');
@@ -135,7 +135,7 @@ describe('the demo game', () => {
     await waitForGameOver();
     await goOfflineWhenAdOpens();
     const delivered = Number(await readText('device-delivered'));
-    await button('Double coins').click();
+    await button('Earn coins').click();
     await expect
       .poll(() => page.getByText('Your reward is on its way').first().isVisible(), watchTimeout)
       .toBe(true);
