@@ -88,7 +88,7 @@ export const questions: readonly Question[] = [
       await visitor.click(row(visitor.page, 'impression').getByRole('link', { name: /^dec_/ }));
       return visitor.read(visitor.page.getByRole('region', { name: 'Webhook deliveries' }));
     },
-    answer: /pending.*Impression verified.*1 attempt/s,
+    answer: /pending.*Impression verified.*\d attempt/s,
     clicks: 4,
   },
   {
@@ -98,7 +98,7 @@ export const questions: readonly Question[] = [
       await visitor.click(visitor.page.getByRole('link', { name: /^http/ }));
       return visitor.read(visitor.page.getByRole('alert').filter({ hasText: 'Failing since' }));
     },
-    answer: /Failing since .*1 failed attempt, last: .*next attempt/s,
+    answer: /Failing since .*\d failed attempts?, last: .*next attempt/s,
     clicks: 2,
   },
   {
