@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { checkFolder } from './check-folder.js';
 import { copyTemplate } from './copy-template.js';
 
 const templates = join(import.meta.dirname, '..', 'templates');
@@ -10,12 +11,10 @@ const templates = join(import.meta.dirname, '..', 'templates');
  * @param {string} directory
  * @param {boolean} hasServer Whether the game has its own server. If not, the ad service keeps what players earn.
  * @param {import('./dev-file.js').Service} [service] If omitted, the developer fills in the keys.
- * @throws Error if the folder is not empty.
+ * @throws Error if the folder is not empty, or has a name that some systems forbid.
  */
 export function makeProject(directory, hasServer, service) {
-  if (existsSync(directory) && readdirSync(directory).length > 0) {
-    throw new Error(`${directory} is not empty. Choose a new folder: npm create trueward my-game`);
-  }
+  checkFolder(directory);
   copyTemplate(join(templates, hasServer ? 'with-server' : 'without-server'), directory);
   const manifest = join(directory, 'package.json');
   const { name: _, ...rest } = JSON.parse(readFileSync(manifest, 'utf8'));
@@ -27,17 +26,25 @@ export function makeProject(directory, hasServer, service) {
   else writeFileSync(envFile, formatPageEnvFile(service));
 }
 
+/** Names that npm forbids. */
+const forbiddenNames = ['', 'node_modules', 'favicon.ico'];
+/** The longest name that npm accepts. */
+const maxNameLength = 214;
+
 /**
- * Converts a folder's name into a valid npm package name.
+ * Converts a folder's name into a valid npm package name. Accents are dropped, however they are spelled in Unicode.
  *
  * @param {string} folder
  */
-function toPackageName(folder) {
+export function toPackageName(folder) {
   const name = folder
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
     .toLowerCase()
     .replaceAll(/[^a-z0-9._-]+/g, '-')
-    .replaceAll(/^[._-]+|-+$/g, '');
-  return name || 'trueward-game';
+    .replaceAll(/^[._-]+|-+$/g, '')
+    .slice(0, maxNameLength);
+  return forbiddenNames.includes(name) ? 'trueward-game' : name;
 }
 
 const noService = { serviceUrl: '', publishableKey: '', secretKey: '' };

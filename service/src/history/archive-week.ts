@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
@@ -174,11 +174,15 @@ export async function writeManifest(path: string, manifest: Manifest): Promise<v
   await replaceFile(path, text, { draft: `${path}.part` });
 }
 
-/** Reads a manifest. Returns undefined if the file does not exist or is not a manifest. */
+/**
+ * Reads a manifest. Returns undefined if the file does not exist or is not a manifest. The archive file is always the one
+ * beside it, so that a manifest from elsewhere can't name another file.
+ */
 export async function readManifest(path: string): Promise<Manifest | undefined> {
   try {
     const manifest = JSON.parse(await readFile(path, 'utf8')) as Manifest;
-    return manifest.trueward_archive === 1 ? manifest : undefined;
+    const file = `${basename(path, '.json')}.jsonl.gz`;
+    return manifest.trueward_archive === 1 ? { ...manifest, file } : undefined;
   } catch {
     return undefined;
   }

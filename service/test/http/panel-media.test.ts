@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type InProcessService, startInProcess } from '../in-process.ts';
+import { forbiddenNames, unusualNames } from '../forbidden-names.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { type PanelClient, signInOwner } from './panel-client.ts';
 
@@ -205,6 +206,34 @@ test('a file name cannot be used for path traversal', async () => {
     `/media/${renamedUpload.body.sha256.toUpperCase()}.png`,
   ])
     expect([path, (await fetch(runningService.url + path)).status]).toEqual([path, 404]);
+});
+
+test.each([
+  // One of each kind.
+  ...new Map(forbiddenNames),
+  ...unusualNames,
+  ['text that is turned around', 'ad\u202egnp.exe'] as [string, string],
+  ['nothing that is visible', '\u202e'] as [string, string],
+])('a file called %s is stored under the hash of its content: %j', async (_, name) => {
+  const { status, body } = await upload(readDemoFile('harbour.png'), 'image/png', name);
+  expect(status).toBe(201);
+  expect(body.url).toBe(`${runningService.url}/media/${body.sha256}.png`);
+  expect(listStoredFiles().filter((file) => !/^[0-9a-f]{64}\.[a-z0-9]+$/.test(file))).toEqual([]);
+  const response = await fetch(`${runningService.url}/media/${encodeURIComponent(name)}`);
+  expect(response.status).toBe(404);
+
+  const audit = await owner.send<{ data: { after: { name?: string } }[] }>(
+    'GET',
+    '/v1/audit-entries?limit=1',
+  );
+  const shownName = audit.body.data[0]?.after.name ?? '';
+  expect(shownName).toBe(shownName.normalize('NFC'));
+  expect(shownName).not.toMatch(/[/\\\n\p{Cc}\p{Bidi_Control}]|^\s|\s$/u);
+});
+
+test('a file whose name is longer than any file’s is rejected', async () => {
+  const { status } = await upload(readDemoFile('harbour.png'), 'image/png', 'a'.repeat(256));
+  expect(status).toBe(422);
 });
 
 test("an uploaded file never becomes a page of the service's origin, and runs only in an opaque one", async () => {

@@ -2,6 +2,7 @@ import type { Review, Source } from '@trueward/protocol/wire';
 import type { Logger } from 'pino';
 import type { Offer } from '../offer.ts';
 import { normalizeCategory } from '../../platform/names.ts';
+import { toOneLine } from '../../platform/one-line.ts';
 import { type Clock, formatInstant } from '../../platform/time.ts';
 import type { ResourceManager } from '../../resource/resource-manager.ts';
 import { lockConfiguration } from '../../store/config-version.ts';
@@ -158,12 +159,7 @@ async function findOrCreateAdvertiser(
     [scope.accountId, scope.environment, advertiserDomain],
   );
   if (existing) return existing;
-  const declaredName =
-    advertiserName
-      ?.replaceAll(/[\p{C}\s]+/gu, ' ')
-      .trim()
-      .slice(0, 200) ?? '';
-  const name = declaredName === '' ? advertiserDomain : declaredName;
+  const name = toOneLine(advertiserName ?? '', 200) ?? advertiserDomain;
   const created = await resourceManager.create(operation, 'advertiser', {
     name,
     domain: advertiserDomain,

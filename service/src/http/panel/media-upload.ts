@@ -1,11 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createIngestMedia, type IngestedMedia } from '../../media/ingest-media.ts';
+import { toOneLine } from '../../platform/one-line.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import { getActor } from '../operations.ts';
 import { ProblemError } from '../problem.ts';
 import { type PanelDeps, textSchema } from './panel-deps.ts';
 
 const maxBytes = 20 * 1_024 * 1_024;
+/** No system has longer file names. */
+const maxNameLength = 255;
 
 /** Adds `POST /panel/api/media`, which uploads the request body as a file for a creative. */
 export async function addMediaUpload(app: FastifyInstance, deps: PanelDeps): Promise<void> {
@@ -28,7 +31,7 @@ export async function addMediaUpload(app: FastifyInstance, deps: PanelDeps): Pro
           querystring: {
             type: 'object',
             required: ['name'],
-            properties: { name: textSchema(255) },
+            properties: { name: textSchema(maxNameLength) },
           },
         },
       },
@@ -50,7 +53,7 @@ export async function addMediaUpload(app: FastifyInstance, deps: PanelDeps): Pro
           {
             action: 'media.uploaded',
             targetId: media.name,
-            after: { name: query.name, ...response },
+            after: { name: readFileName(query.name), ...response },
           },
         );
         return reply.code(201).send(response);
@@ -83,6 +86,10 @@ function createUploadLimit() {
     });
   };
 }
+
+/** Returns a file's name, without its folder, as the audit log shows it. The stored file is named after its content. */
+const readFileName = (path: string): string | undefined =>
+  toOneLine(path.split(/[/\\]/).at(-1) ?? '', maxNameLength);
 
 /** Returns the media type that the browser derived from the file name, or undefined if the browser sent none. */
 function readType({ headers }: FastifyRequest): string | undefined {

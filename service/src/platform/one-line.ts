@@ -1,0 +1,14 @@
+/**
+ * Returns a foreign name, such as a file's or an advertiser's, as one line that can be stored and shown. Returns undefined if
+ * nothing is left. Control characters, line separators, unpaired surrogates and characters that turn the text around become
+ * spaces. Two spellings of a character in Unicode become one.
+ */
+export function toOneLine(text: string, maxLength: number): string | undefined {
+  const line = text
+    .slice(0, maxLength)
+    .normalize('NFC')
+    .slice(0, maxLength)
+    .replaceAll(/[\s\p{Cc}\p{Cs}\p{Bidi_Control}]+/gu, ' ')
+    .trim();
+  return line === '' ? undefined : line;
+}
