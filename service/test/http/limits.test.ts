@@ -1,4 +1,4 @@
-import type { ApiKey, Problem } from '@trueward/protocol/wire';
+import type { ApiKey, Problem, Source, SourceCallbackSecret } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../src/program/cli/run-service.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
@@ -86,6 +86,40 @@ test('codes for other devices can’t be guessed', async () => {
       { 'x-forwarded-for': ip },
     );
   expect(await flood(12, () => guess('2001:db8:9::1'))).toEqual({ 409: 10, 429: 2 });
+});
+
+/** Calls of ad networks that are refused, and the status of a refusal. */
+const refusedCalls: [string, (source: string, secret: string) => string, number][] = [
+  ['for a source that does not exist', () => 'src_unknown?key=1', 404],
+  ['with a wrong secret', (source) => `${source}?key=1`, 401],
+  ['with too many parameters', (source) => `${source}?${'a=1&'.repeat(200)}`, 422],
+  ['whose secret can’t be read', (source, secret) => `${source}?key=${secret}`, 500],
+];
+test.each(refusedCalls)('calls %s are limited per IP', async (name, getPath, status) => {
+  const { id } = await live.manage<Source>('POST', '/v1/sources', {
+    name: `Network ${name}`,
+    kind: 'page',
+    adapter: 'custom:network',
+    placements: ['revive'],
+    priority: 1,
+  });
+  const { secret = '' } = await live.manage<SourceCallbackSecret>(
+    'POST',
+    `/v1/sources/${id}/callback`,
+    {},
+  );
+  if (status === 500)
+    await runningService.service.database.query(
+      `UPDATE secrets SET sealed = 'unreadable' WHERE purpose = 'source_callback' AND id = $1`,
+      [id],
+    );
+  const ip = `2001:db8:c:${status}::1`;
+  const counts = await flood(30, () =>
+    live.call('GET', `/v1/source-callbacks/${getPath(id, secret)}`, '', undefined, {
+      'x-forwarded-for': ip,
+    }),
+  );
+  expect(counts).toEqual({ [status]: 20, 429: 10 });
 });
 
 test('sandbox and live keys have separate limit settings', async () => {

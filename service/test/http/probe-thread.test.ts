@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
+import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { createProbeThread, type ProbeThread } from '../../src/media/probe-thread.ts';
@@ -51,6 +52,20 @@ test('a file that is slow to parse does not block the process', async () => {
   await expect(thread.probe(costlyVideo)).rejects.toThrow(/is .* s long; a video must be/);
   clearInterval(timer);
   expect(ticks).toBeGreaterThan(20);
+});
+
+/** How many of this process's threads run at a low priority. See `proc_pid_stat(5)`: `nice` is the 19th field. */
+const countLowThreads = (): number =>
+  readdirSync('/proc/self/task').filter((id) => {
+    const fields = readFileSync(`/proc/self/task/${id}/stat`, 'utf8').split(') ')[1]?.split(' ');
+    return Number(fields?.[16]) === constants.priority.PRIORITY_BELOW_NORMAL;
+  }).length;
+
+test.runIf(process.platform === 'linux')('files wait for everything else', async () => {
+  const before = countLowThreads();
+  thread = createProbeThread();
+  await thread.probe(meadow);
+  expect(countLowThreads()).toBe(before + 1);
 });
 
 test('a file that takes too long to parse is rejected', async () => {
