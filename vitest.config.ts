@@ -144,8 +144,8 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
           // Each worker starts its browser and its service only once; see test/e2e/worker.ts.
           isolate: false,
-          // Most of the time, these tests wait for ads to be watched.
-          maxWorkers: 3,
+          // Most of the time, these tests wait for ads to be watched: each worker needs a third of a core.
+          maxWorkers: 5,
           testTimeout: 180_000,
           hookTimeout: 120_000,
         },

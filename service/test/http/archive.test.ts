@@ -116,16 +116,17 @@ test.skipIf(!hasPostgres)(
     await database.query(
       `UPDATE decisions SET placement = 'late' WHERE id < '${firstIdAt('decision', oldWeekAtMs - weekMs)}' AND custom_data LIKE '%code 7'`,
     );
-    const dropWeeks = (beforeMs: number, days = 31) =>
+    const dropWeeks = (nowMs: number, days = 31) =>
       dropOldWeeks(
         database,
-        beforeMs + days * dayMs,
+        nowMs,
         { decisionsMs: days * dayMs, auditMs: undefined, archiveDirectory: folder },
         new AbortController().signal,
       );
-    // Children's rows are deleted after 30 days. In the archive of a dropped week, they would stay.
-    expect(await dropWeeks(oldWeekAtMs - weekMs, 20)).toEqual({ dropped: [], kept: [] });
-    expect(await dropWeeks(oldWeekAtMs - weekMs)).toEqual({
+    // Children's rows are deleted in the day after 30 days. In the archive of a dropped week, they would stay.
+    const childlessAtMs = Date.UTC(2026, 8, 21) + 31 * dayMs;
+    expect(await dropWeeks(childlessAtMs - 1, 20)).toEqual({ dropped: [], kept: [] });
+    expect(await dropWeeks(childlessAtMs)).toEqual({
       dropped: ['timelines_20260914'],
       kept: ['decisions_20260914'],
     });
@@ -137,7 +138,7 @@ test.skipIf(!hasPostgres)(
       ['decision_demand_20260928', false],
       ['tracker_requests_20260928', false],
     ]);
-    expect(await dropWeeks(oldWeekAtMs + 2 * weekMs)).toEqual({
+    expect(await dropWeeks(oldWeekAtMs + 2 * weekMs + 31 * dayMs)).toEqual({
       dropped: [
         'decisions_20260914',
         'decisions_20260928',
