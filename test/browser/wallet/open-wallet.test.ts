@@ -83,8 +83,18 @@ function openPage(user: UserOptions = { userRef: 'ann', userToken: 'ann’s toke
     for (const changed of playerChanges) changed();
   };
   return {
-    ...{ answers, become, clock, ending, events, lifecycle, network, onChange, onEntitled },
-    ...{ requests, state, wallet: opened },
+    answers,
+    become,
+    clock,
+    ending,
+    events,
+    lifecycle,
+    network,
+    onChange,
+    onEntitled,
+    requests,
+    state,
+    wallet: opened,
   };
 }
 
