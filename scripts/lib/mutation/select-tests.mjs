@@ -1,39 +1,42 @@
 import { readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { root } from '../run.mjs';
 import { namesAt } from './functions.mjs';
 
-/** Words that occur in too many names to connect a test with a file. */
-const commonWords = new Set(
-  'a and check create delete for get make read record start store service test'.split(' '),
-);
+/** @typedef {import('./recording.mjs').Recorded} Recorded */
 
 /** How many test files may judge a mutant, and how long they may take. Functions that every ad needs are called by more. */
-const maxTests = 12;
-const maxTotalMs = 30_000;
+const maxTests = 16;
+const maxTotalMs = 40_000;
+/** How many lines before and after a mutant say what it is about. */
+const linesAround = 3;
 
 /**
- * Returns the tests that call the mutated function, in the order in which they should run: first those that are fast and
- * call few functions, because a test that calls few is likely to be about these; above all if its name shares a word
- * with the file's name.
+ * Returns the tests that call the mutated function, in the order in which they should run: first those that are likely
+ * to be about it. These share rare words with the mutated file's name and with the lines around the mutant, and they are
+ * fast and call few functions.
  *
  * @param {import('./mutate-code.mjs').Mutant} mutant
- * @param {readonly import('./recording.mjs').Recorded[]} recording
+ * @param {readonly Recorded[]} recording
  */
-export function selectTests({ file, start }, recording) {
+export function selectTests({ file, start, line }, recording) {
   const called = (/** @type {readonly string[]} */ names) =>
     recording.filter(({ calls }) => names.some((name) => calls.includes(name)));
   const source = readFileSync(join(root, file), 'utf8');
   const callers = called(namesAt(file, source, start));
-  const words = splitWords(basename(file, '.ts'));
-  const isNamed = (/** @type {string} */ test) =>
-    splitWords(basename(test, '.test.ts')).some((word) => words.includes(word));
-  const cost = (/** @type {import('./recording.mjs').Recorded} */ { test, ms, calls }) =>
-    (ms + 1_000) * calls.length * (isNamed(test) ? 0.25 : 1);
-  let totalMs = 0;
   // A function that is called only while its file loads isn't recorded, so it's like code outside of functions.
-  return (callers.length > 0 ? callers : called(namesAt(file, source, -1)))
-    .toSorted((a, b) => cost(a) - cost(b))
+  const candidates = callers.length > 0 ? callers : called(namesAt(file, source, -1));
+  const linesNear = source
+    .split('\n')
+    .slice(Math.max(0, line - 1 - linesAround), line + linesAround);
+  const words = [...readWords(`${file} ${linesNear.join(' ')}`)];
+  const byRelevance = rank(candidates, ({ test }) => -scoreWords(words, test, recording));
+  const byCost = rank(candidates, ({ ms, calls }) => (ms + 1_000) * calls.length);
+  const ranks = new Map(
+    candidates.map((each) => [each, byRelevance.indexOf(each) + byCost.indexOf(each) / 2]),
+  );
+  let totalMs = 0;
+  return rank(candidates, (each) => ranks.get(each) ?? 0)
     .filter(({ ms }) => {
       if (totalMs > 0 && totalMs + ms > maxTotalMs) return false;
       totalMs += ms;
@@ -42,9 +45,48 @@ export function selectTests({ file, start }, recording) {
     .slice(0, maxTests);
 }
 
-/** @param {string} name */
-const splitWords = (name) =>
-  name
-    .split('-')
-    .map((word) => word.replace(/(s|ing)$/, ''))
-    .filter((word) => word.length > 2 && !commonWords.has(word));
+/**
+ * @template T
+ * @param {readonly T[]} items
+ * @param {(item: T) => number} valueOf
+ */
+const rank = (items, valueOf) => items.toSorted((a, b) => valueOf(a) - valueOf(b));
+
+/**
+ * Returns how much a test's text has in common with these words. A word that occurs in few tests says more.
+ *
+ * @param {readonly string[]} words
+ * @param {string} test
+ * @param {readonly Recorded[]} recording
+ */
+function scoreWords(words, test, recording) {
+  const inTest = readTestWords(test);
+  let score = 0;
+  for (const word of words) {
+    if (!inTest.has(word)) continue;
+    const count = recording.filter((other) => readTestWords(other.test).has(word)).length;
+    score += Math.log(recording.length / count);
+  }
+  return score;
+}
+
+/** @type {Map<string, Set<string>>} */
+const testWords = new Map();
+
+/** @param {string} test */
+function readTestWords(test) {
+  let words = testWords.get(test);
+  if (!words) {
+    words = readWords(`${test} ${readFileSync(join(root, test), 'utf8')}`);
+    testWords.set(test, words);
+  }
+  return words;
+}
+
+/**
+ * Returns the words of names and texts, such as `key`, `store` and `id` for `keyStore.id`.
+ *
+ * @param {string} text
+ */
+const readWords = (text) =>
+  new Set(Array.from(text.matchAll(/[A-Z]?[a-z]{2,}|[A-Z]{2,}/g), ([word]) => word.toLowerCase()));
