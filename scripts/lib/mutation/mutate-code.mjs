@@ -7,6 +7,7 @@ import { looksLikeSql, mutateSql } from './mutate-sql.mjs';
  * @typedef {object} Mutant
  * @property {string} file path from the repository's root
  * @property {number} line
+ * @property {string} lineText the line's text, before the fault
  * @property {number} start
  * @property {number} end
  * @property {string} original
@@ -46,10 +47,12 @@ export function mutateFile(file, source) {
   /** @type {Edit[]} */
   const edits = [];
   visit(/** @type {any} */ (program), source, edits);
+  const lines = source.split('\n');
   return edits
+    .map((edit) => ({ ...edit, line: source.slice(0, edit.start).split('\n').length }))
     .map((edit) => ({
       file,
-      line: source.slice(0, edit.start).split('\n').length,
+      lineText: lines[edit.line - 1] ?? '',
       original: source.slice(edit.start, edit.end),
       ...edit,
     }))

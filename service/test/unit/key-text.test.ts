@@ -6,7 +6,7 @@ import {
   makeSecretKeyText,
   parseKeyText,
 } from '../../src/access/key-store.ts';
-import { parseKey } from '../../../src/platform/key-format.ts';
+import { keyChecksum, parseKey } from '../../../src/platform/key-format.ts';
 
 test.each([
   ['sk', 'sandbox'],
@@ -41,6 +41,13 @@ test('a key with an edited environment or kind is invalid', () => {
   expect(parseKeyText(text.replace('sandbox', 'live'))).toBeUndefined();
   expect(parseKeyText(text.replace('sk_', 'pk_'))).toBeUndefined();
 });
+
+test.each(['', 'sk_live_x', `sk_prod_${'x'.repeat(30)}`, `pk_live_${'x'.repeat(30)}`, 'whsec_abc'])(
+  'a text %j with a right checksum is not a key',
+  (body) => {
+    expect(parseKeyText(body + keyChecksum(body))).toBeUndefined();
+  },
+);
 
 test.each(['', 'sk_live_', 'whsec_abc', ' sk_live_x', 'SK_LIVE_'])('%j is not a key', (text) => {
   expect(parseKeyText(text)).toBeUndefined();

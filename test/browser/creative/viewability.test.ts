@@ -111,7 +111,8 @@ it.each([
   ['has no size', 'width: 0', /size is 0 × 100/],
   ['is not rendered', 'parent: display: none', /size is 0 × 0/],
   ['is filtered away', 'parent: filter: opacity(0)', /filter opacity\(0\)/],
-  ['is blurred', 'filter: blur(40px)', /filter blur/],
+  ['is blurred', 'filter: blur(10.5px)', /filter blur/],
+  ['is darkened', 'filter: brightness(0.19)', /filter brightness/],
   ['is masked', 'mask-image: linear-gradient(transparent, transparent)', /mask/],
   ['is off the screen', 'left: -9999px', /outside the window/],
   [
@@ -157,6 +158,18 @@ it.each([
   await expectImpression();
   expect(onUnseen).not.toHaveBeenCalled();
 });
+
+it.each(['filter: blur(10px)', 'filter: brightness(0.2)', 'filter: contrast(0.2)', 'opacity: 0.5'])(
+  'counts an ad with %s, which a person still sees',
+  async (css) => {
+    const { cssText } = ad.style;
+    ad.style.cssText += `;${css}`;
+    await watch();
+    await expectImpression();
+    expect(onUnseen).not.toHaveBeenCalled();
+    ad.style.cssText = cssText;
+  },
+);
 
 it('counts an ad that is half visible', async () => {
   ad.style.left = '-90px';
