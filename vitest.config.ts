@@ -5,6 +5,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { sdkSources } from './demo/sdk-sources.ts';
 import { mutantPlugin } from './scripts/lib/mutation/apply-mutant.mjs';
 import { root } from './scripts/lib/run.mjs';
+import { cocosEngineFolders, cocosEngineUrl } from './test/support/cocos-engine.ts';
 import { listDestroyables } from './test/support/list-destroyables.ts';
 import { readPageStyles } from './test/support/read-page-styles.ts';
 
@@ -70,6 +71,8 @@ declare module 'vitest' {
     destroyables: string[];
     /** See {@link readPageStyles}. Only in the browser tests. */
     pageStyles: Record<string, string>;
+    /** The URL of the folder COCOS_ENGINE, or an empty string. Only in the browser tests. */
+    cocosEngine: string;
   }
 }
 
@@ -155,6 +158,7 @@ export default defineConfig({
         // The example games in the guides import the SDK by package name, as a real game does.
         resolve: { alias: sdkSources },
         plugins: [recipePlugin],
+        server: { fs: { allow: [root, ...cocosEngineFolders] } },
         optimizeDeps: {
           entries: ['test/browser/**/*.test.ts'],
           include: ['eventemitter3', 'idb-keyval', 'phaser', 'phaser3', 'phaser360', ...engines],
@@ -163,7 +167,11 @@ export default defineConfig({
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
           setupFiles: ['test/browser/check-neighbor.ts', ...recordCalls],
-          provide: { destroyables: listDestroyables(), pageStyles: readPageStyles() },
+          provide: {
+            destroyables: listDestroyables(),
+            pageStyles: readPageStyles(),
+            cocosEngine: cocosEngineUrl,
+          },
           // These tests show ads in real time, so they don't share the machine with tests that need none.
           sequence: { groupOrder: 1 },
           testTimeout: 60_000,

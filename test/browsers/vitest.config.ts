@@ -53,6 +53,7 @@ export default defineConfig({
       full: true,
       destroyables: listDestroyables(),
       pageStyles: readPageStyles(),
+      cocosEngine: '',
     },
     // The same timeout as in the repository's main configuration, so that a busy machine does not cause failures.
     expect: { poll: { timeout: 20_000 } },
