@@ -32,12 +32,12 @@ interface Document {
   components: { schemas: Record<string, Schema> };
 }
 
-const style = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}
+const style = `:root{color-scheme:light dark;background:Canvas;color:CanvasText;font:16px/1.5 system-ui,sans-serif}
 body{max-width:60rem;margin:2rem auto;padding:0 1rem}
 section{border-top:1px solid #8886;padding:1rem 0}
 h3{font:600 1rem ui-monospace,monospace;margin:0}
 td,th{text-align:left;vertical-align:top;padding:.1rem 1rem .1rem 0}
-pre{overflow:auto;background:#8882;padding:1rem;border-radius:.5rem;font-size:.85rem}
+pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#8882;padding:1rem;border-radius:.5rem;font-size:.85rem}
 summary{cursor:pointer}`;
 
 const docsPolicy = `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`;
@@ -67,14 +67,14 @@ function renderPage({ info, paths, components }: Document): string {
   );
   const schemas = Object.entries(components.schemas).map(
     ([name, schema]) =>
-      `<section id="schema-${escapeHtml(name)}"><h3>${escapeHtml(name)}</h3><p>${escapeHtml(schema.description ?? '')}</p>
+      `<section id="schema-${escapeHtml(name)}"><h3>${escapeHtml(name)}</h3><p>${formatText(schema.description ?? '')}</p>
 <details><summary>Schema</summary><pre>${formatLinked(schema)}</pre></details></section>`,
   );
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escapeHtml(info.title)}</title><style>${style}</style>
-<h1>${escapeHtml(info.title)}</h1><p>${escapeHtml(info.description)} Machine-readable: <a href="/openapi.json">openapi.json</a>.</p>
+<main><h1>${escapeHtml(info.title)}</h1><p>${formatText(info.description)} Machine-readable: <a href="/openapi.json">openapi.json</a>.</p>
 <nav aria-label="Contents"><h2>Contents</h2>${renderContents(paths)}<p><a href="#schemas">Schemas</a></p></nav>
-<h2>Operations</h2>${operations.join('\n')}<h2 id="schemas">Schemas</h2>${schemas.join('\n')}</html>`;
+<h2>Operations</h2>${operations.join('\n')}<h2 id="schemas">Schemas</h2>${schemas.join('\n')}</main></html>`;
 }
 
 /** Lists the operations by the first part of their paths, such as `placements`. */
@@ -88,7 +88,7 @@ function renderContents(paths: Document['paths']): string {
         .flatMap(([path, methods]) =>
           Object.entries(methods).map(
             ([method, { operationId = '', summary = '' }]) =>
-              `<li><a href="#${escapeHtml(operationId)}"><code>${method.toUpperCase()} ${escapeHtml(path)}</code></a> ${escapeHtml(summary)}`,
+              `<li><a href="#${escapeHtml(operationId)}"><code>${method.toUpperCase()} ${escapeHtml(path)}</code></a> ${formatText(summary)}`,
           ),
         );
       return `<details><summary>${escapeHtml(name)}</summary><ul>${links.join('')}</ul></details>`;
@@ -112,17 +112,17 @@ function renderSection(
   const keys = security.flatMap((requirement) => Object.keys(requirement));
   const rows = parameters.map(
     (parameter) =>
-      `<tr><td><code>${escapeHtml(parameter.name)}</code><td>${parameter.in}${parameter.required === true ? ', required' : ''}<td>${escapeHtml(parameter.description ?? '')}`,
+      `<tr><td><code>${escapeHtml(parameter.name)}</code><td>${parameter.in}${parameter.required === true ? ', required' : ''}<td>${formatText(parameter.description ?? '')}`,
   );
   const body = operation.requestBody?.content['application/json']?.schema;
   const responses = Object.entries(operation.responses).map(
     ([status, { description: text, content = {} }]) =>
-      `<tr><td>${escapeHtml(status)}<td>${escapeHtml(text)}<td>${Object.values(content)
+      `<tr><td>${escapeHtml(status)}<td>${formatText(text)}<td>${Object.values(content)
         .map(({ schema }) => formatLinked(schema))
         .join(' or ')}`,
   );
   return `<section id="${escapeHtml(operationId)}"><h3>${method.toUpperCase()} ${escapeHtml(path)}</h3>
-<p>${escapeHtml([summary, description].filter((text) => text !== '').join('. '))}</p>
+<p>${formatText([summary, description].filter((text) => text !== '').join('. '))}</p>
 <p>Keys: ${keys.length === 0 ? 'none' : keys.join(' or ')}</p>
 ${rows.length === 0 ? '' : `<table>${rows.join('')}</table>`}
 ${body === undefined ? '' : `<p>Body: ${formatLinked(body)}</p>`}<table>${responses.join('')}</table>
@@ -194,6 +194,10 @@ const formatLinked = (schema: object): string =>
     /\{?&quot;\$ref&quot;:\s*&quot;#\/components\/schemas\/(\w+)&quot;\}?/g,
     '<a href="#schema-$1">$1</a>',
   );
+
+/** Formats a description, in which code is between backticks. */
+const formatText = (text: string): string =>
+  escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 
 const escapeHtml = (text: string): string =>
   text

@@ -18,6 +18,8 @@ test('the API reference and the guide cover the whole API', async () => {
     expect(page).toContain(`<section id="${id}">`);
     expect(page).toContain(`<li><a href="#${id}">`);
   }
+  // Code in descriptions is marked up.
+  expect(page).not.toMatch(/<(p|td|li)>[^<]*`/);
   // The examples are requests that the service accepts.
   const [, example = ''] =
     /<section id="createAdvertiser">.*?-d '(.*?)'<\/pre>/s.exec(page)?.map(String) ?? [];

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright';
-import { expect, inject } from 'vitest';
+import { expect, inject, vi } from 'vitest';
 import { customPages } from '../../../service/panel/src/pages.tsx';
 import { resources } from '../../../service/panel/src/resources.tsx';
 import { it as test } from '../worker.ts';
@@ -114,6 +114,9 @@ async function openRow(page: Page, row: Row): Promise<void> {
   await page.getByRole('heading', { level: 1, name: /./ }).waitFor();
   await page.getByText('Loading', { exact: true }).waitFor({ state: 'detached' });
 }
+
+// A full run takes one to two minutes for a size, and several times as long on a busy machine.
+if (inject('full')) vi.setConfig({ testTimeout: 900_000 });
 
 /** A quick run looks at each page in one size and one color scheme. */
 const isInRun = (index: number, size: number, scheme = index % 2): boolean =>

@@ -13,6 +13,7 @@ import { useState } from 'react';
 import { useGetList } from 'react-admin';
 import { Link as RouterLink } from 'react-router';
 import { describeAdReason, describeRewardReason } from '../common/reasons.ts';
+import { WideContent } from '../common/page.tsx';
 import { humanize, StatusChip } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time.tsx';
 import type { DecisionFilter } from './decision-filters.tsx';
@@ -24,7 +25,10 @@ const refetchInterval = 2_000;
 
 interface Props {
   filter: DecisionFilter;
-  /** Whether reasons are sentences. Otherwise, they are names, with their sentence on hover. */
+  /**
+   * For one player: reasons are sentences, and the player is not repeated. Otherwise, reasons are names, with their
+   * sentence on hover.
+   */
   explains?: boolean;
 }
 
@@ -70,12 +74,12 @@ interface TableProps {
 }
 
 const DecisionTable = ({ decisions, explains }: TableProps) => (
-  <Box sx={{ overflowX: 'auto' }} tabIndex={0} role="group" aria-label="Decisions">
+  <WideContent name="Decisions">
     <Table size="small">
       <TableHead>
         <TableRow>
           <TableCell>Time</TableCell>
-          <TableCell>Player</TableCell>
+          {!explains && <TableCell>Player</TableCell>}
           <TableCell>Placement</TableCell>
           <TableCell>Outcome</TableCell>
           <TableCell>Reward</TableCell>
@@ -89,10 +93,12 @@ const DecisionTable = ({ decisions, explains }: TableProps) => (
         ))}
       </TableBody>
     </Table>
-  </Box>
+  </WideContent>
 );
 
 const oneLine = { whiteSpace: 'nowrap' };
+/** On a phone, what became of a request is worth more room than when it was made. */
+const oneLineOnDesktop = { whiteSpace: { sm: 'nowrap' } };
 
 interface ReasonProps {
   reason: { name: string; text: string };
@@ -110,12 +116,14 @@ const ReasonText = ({ reason: { name, text }, explains }: ReasonProps) =>
 
 const Row = ({ decision, explains }: { decision: StoredDecision; explains: boolean }) => (
   <TableRow>
-    <TableCell sx={oneLine}>
+    <TableCell sx={oneLineOnDesktop}>
       <TimeText time={decision.issued_at} />
     </TableCell>
-    <TableCell>
-      <PlayerLink player={decision.user_ref} />
-    </TableCell>
+    {!explains && (
+      <TableCell>
+        <PlayerLink player={decision.user_ref} />
+      </TableCell>
+    )}
     <TableCell>{decision.placement}</TableCell>
     <TableCell>
       {decision.status && <StatusChip status={decision.status} />}{' '}

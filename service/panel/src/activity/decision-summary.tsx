@@ -93,7 +93,6 @@ const Explanation = ({ explain }: Pick<Props, 'explain'>) => (
       <TableRow>
         <TableCell>Ad</TableCell>
         <TableCell>Result</TableCell>
-        <TableCell>Reason</TableCell>
       </TableRow>
     </TableHead>
     <TableBody>
@@ -102,8 +101,8 @@ const Explanation = ({ explain }: Pick<Props, 'explain'>) => (
           <TableCell>{name}</TableCell>
           <TableCell>
             <StatusChip status={verdict === 'chosen' ? verdict : describeAdReason(verdict).name} />
+            <div>{describeAdReason(verdict).text}</div>
           </TableCell>
-          <TableCell>{describeAdReason(verdict).text}</TableCell>
         </TableRow>
       ))}
     </TableBody>

@@ -48,3 +48,10 @@ export function PanelCard({
     </Card>
   );
 }
+
+/** What may be wider than the screen, such as a table. It can be scrolled with the keyboard, too. */
+export const WideContent = ({ name, children }: { name: string; children: ReactNode }) => (
+  <Box sx={{ overflowX: 'auto' }} tabIndex={0} role="group" aria-label={name}>
+    {children}
+  </Box>
+);

@@ -1,5 +1,4 @@
 import {
-  Box,
   Link,
   Table,
   TableBody,
@@ -15,7 +14,7 @@ import { Link as RouterLink } from 'react-router';
 import { query } from '../api/resources.ts';
 import { useRead } from '../api/use-call.ts';
 import { ChoiceField } from '../common/choices.tsx';
-import { PanelCard } from '../common/page.tsx';
+import { PanelCard, WideContent } from '../common/page.tsx';
 import { dimensions, isAd, type Subject, type TimeRange } from './figures.ts';
 
 type Count = 'requests' | 'filled' | 'impressions' | 'clicks' | 'rewards_earned';
@@ -77,7 +76,7 @@ export function TopList({ range, subject }: Props) {
     >
       {data && rows.length === 0 && <Typography>Nothing was counted in this period.</Typography>}
       {rows.length > 0 && (
-        <Box sx={{ overflowX: 'auto' }} tabIndex={0} role="group" aria-label="Top">
+        <WideContent name="Top">
           <Table size="small" sx={cellStyle}>
             <TableHead>
               <TableRow>
@@ -115,7 +114,7 @@ export function TopList({ range, subject }: Props) {
               ))}
             </TableBody>
           </Table>
-        </Box>
+        </WideContent>
       )}
     </PanelCard>
   );

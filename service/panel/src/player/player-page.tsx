@@ -19,7 +19,7 @@ import { useAction, useRead } from '../api/use-call.ts';
 import { DialogButton, FormDialog, SecretDialog } from '../common/dialogs.tsx';
 import { DecisionResults } from '../activity/decision-results.tsx';
 import { Facts } from '../common/facts.tsx';
-import { Page, PanelCard } from '../common/page.tsx';
+import { Page, PanelCard, WideContent } from '../common/page.tsx';
 import { TimeText } from '../common/time.tsx';
 import { GrantBudgets, useLeftToday } from './grant-budgets.tsx';
 import { WalletFigures } from './wallet-figures.tsx';
@@ -92,7 +92,7 @@ function WalletCards({ playerRef }: { playerRef: string }) {
             ['Changes', wallet.version],
           ])}
         />
-        <Box sx={{ display: 'flex', gap: 1, marginTop: 1 }}>
+        <Box sx={{ display: 'flex', flexWrap: 'wrap', gap: 1, marginTop: 1 }}>
           <MakeGood path={path} />
           {playerRef.startsWith('ply_') && <NewCode path={path} />}
           {wallet.devices.length > 0 && <SignOut path={path} />}
@@ -258,7 +258,7 @@ function Entries({ path }: { path: string }) {
   if (!page) return null;
   return (
     <PanelCard title={page.has_more ? 'The last 100 changes' : 'Changes'}>
-      <Box sx={{ overflowX: 'auto' }}>
+      <WideContent name="Changes">
         <Table size="small">
           <TableHead>
             <TableRow>
@@ -288,7 +288,7 @@ function Entries({ path }: { path: string }) {
             ))}
           </TableBody>
         </Table>
-      </Box>
+      </WideContent>
     </PanelCard>
   );
 }

@@ -1,10 +1,10 @@
-import { Box, Table, TableBody, TableCell, TableHead, TableRow, Typography } from '@mui/material';
+import { Table, TableBody, TableCell, TableHead, TableRow, Typography } from '@mui/material';
 import type { WalletReport } from '@trueward/protocol/wire';
 import { useState } from 'react';
 import { query } from '../api/resources.ts';
 import { useRead } from '../api/use-call.ts';
 import { Facts } from '../common/facts.tsx';
-import { PanelCard } from '../common/page.tsx';
+import { PanelCard, WideContent } from '../common/page.tsx';
 
 const dayMs = 86_400_000;
 const days = 7;
@@ -47,7 +47,7 @@ export function WalletFigures() {
           Nothing yet. Players earn here with a placement whose reward the service credits.
         </Typography>
       ) : (
-        <Box sx={{ overflowX: 'auto' }}>
+        <WideContent name="Wallets">
           <Table size="small">
             <TableHead>
               <TableRow>
@@ -70,7 +70,7 @@ export function WalletFigures() {
               ))}
             </TableBody>
           </Table>
-        </Box>
+        </WideContent>
       )}
     </PanelCard>
   );
