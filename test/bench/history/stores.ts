@@ -28,15 +28,20 @@ export interface Store {
 
 const limits = { poolSize: 2, timeoutMs: 3_600_000, lockTimeoutMs: 60_000, pooler: false };
 /** What PostgreSQL's manual recommends for this amount of memory and writes. */
-const settings = ['shared_buffers=2GB', 'max_wal_size=8GB', 'checkpoint_timeout=15min'];
+const serverSettings = ['shared_buffers=2GB', 'max_wal_size=8GB', 'checkpoint_timeout=15min'];
 
 /**
  * Opens a store.
  *
  * @param keptFolder where the data is kept for the next run (default: it is deleted at the end)
+ * @param settings further settings of the service
  * @throws Error if PostgreSQL is not installed.
  */
-export async function openStore(name: Store['name'], keptFolder?: string): Promise<Store> {
+export async function openStore(
+  name: Store['name'],
+  keptFolder?: string,
+  settings: Record<string, string> = {},
+): Promise<Store> {
   const folder = keptFolder ?? mkdtempSync(join(tmpdir(), 'trueward-history-'));
   const server = join(folder, 'postgres');
   mkdirSync(server, { recursive: true });
@@ -44,7 +49,11 @@ export async function openStore(name: Store['name'], keptFolder?: string): Promi
   chmodSync(folder, 0o711);
   const postgres =
     name === 'PostgreSQL'
-      ? await startPrivatePostgres({ folder: server, settings, keep: keptFolder !== undefined })
+      ? await startPrivatePostgres({
+          folder: server,
+          settings: serverSettings,
+          keep: keptFolder !== undefined,
+        })
       : undefined;
   if (name === 'PostgreSQL' && !postgres) throw new Error('PostgreSQL is not installed.');
   const serviceFolder = join(folder, 'service');
@@ -53,6 +62,7 @@ export async function openStore(name: Store['name'], keptFolder?: string): Promi
     RATE_LIMITS: 'off',
     NODE_OPTIONS: '--max-semi-space-size=32',
     ...(postgres ? { DATABASE_URL: postgres.url } : {}),
+    ...settings,
   };
   return {
     name,
