@@ -35,8 +35,11 @@ export function selectTests({ file, start, line }, recording) {
   const ranks = new Map(
     candidates.map((each) => [each, byRelevance.indexOf(each) + byCost.indexOf(each) / 2]),
   );
+  const ranked = rank(candidates, (each) => ranks.get(each) ?? 0);
+  // A slow test would leave no time for others.
+  const quick = ranked.filter(({ ms }) => ms <= maxTotalMs / 2);
   let totalMs = 0;
-  return rank(candidates, (each) => ranks.get(each) ?? 0)
+  return (quick.length > 0 ? quick : ranked.slice(0, 1))
     .filter(({ ms }) => {
       if (totalMs > 0 && totalMs + ms > maxTotalMs) return false;
       totalMs += ms;

@@ -24,6 +24,10 @@ let stage: ReturnType<typeof setStage>;
 let abort: AbortController;
 let running: Promise<ShowResult> | undefined;
 
+/** Whether a listener of the page, from before the SDK was loaded, prevents what keys do. */
+let preventsKeys = false;
+for (const type of ['keydown', 'keypress', 'keyup'])
+  window.addEventListener(type, (event) => preventsKeys && event.preventDefault(), true);
 openFrontDoor();
 
 beforeEach(async () => {
@@ -129,6 +133,32 @@ describe.runIf(server.browser === 'chromium')('Input', () => {
     },
   );
 
+  it.each([false, true])(
+    'by key operates a control once, if the page prevents it: %s',
+    async (prevents) => {
+      preventsKeys = prevents;
+      try {
+        await openAd();
+        await clock.advance(600);
+        const close = find('button.close');
+        const operated = vi.fn(close.onclick ?? undefined);
+        close.onclick = operated;
+        close.focus();
+        for (const other of [keys.right, key('x', 88)]) {
+          await keyboard.down(other);
+          await keyboard.up(other);
+        }
+        expect(operated).not.toHaveBeenCalled();
+        await devices['Enter']?.(close);
+        await eventually(() => expect(isAsking()).toBe(true));
+        await nextFrame();
+        expect(operated).toHaveBeenCalledTimes(1);
+      } finally {
+        preventsKeys = false;
+      }
+    },
+  );
+
   it('does not leave the ad', async () => {
     const received: string[] = [];
     const note = (event: Event) => void received.push(event.type);
@@ -206,6 +236,21 @@ describe.runIf(server.browser === 'chromium')('Input', () => {
     await send('mousePressed', 1, 'middle');
     await send('mouseReleased', 1, 'middle');
     await eventually(() => expect(stage.count('click')).toBe(1));
+  });
+
+  it('is prevented where it would scroll the page, not where it zooms', async () => {
+    await openAd();
+    const wheel = (init: WheelEventInit): boolean => {
+      const event = new WheelEvent('wheel', {
+        cancelable: true,
+        bubbles: true,
+        composed: true,
+        ...init,
+      });
+      find('.title').dispatchEvent(event);
+      return event.defaultPrevented;
+    };
+    expect([wheel({ deltaY: 1 }), wheel({ deltaY: 1, ctrlKey: true })]).toEqual([true, false]);
   });
 
   it('does not scroll the page', async () => {
