@@ -64,6 +64,20 @@ const equivalents = [
     replacement: 'false',
     reason: 'A file that can’t be created can’t be read either, which the caller does next.',
   },
+  {
+    file: 'service/src/history/delete-old-rows.ts',
+    line: 'used_at < $2',
+    original: '<',
+    replacement: '<=',
+    reason: 'The statement has the condition twice, because of rows that change meanwhile.',
+  },
+  {
+    file: 'service/src/decision/external-ads.ts',
+    line: 'if (!offer) continue;',
+    original: '!offer',
+    replacement: 'false',
+    reason: 'An answer without an offer is no bid; only its type says that it may have none.',
+  },
 ];
 
 /** @param {string} text */

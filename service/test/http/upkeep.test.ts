@@ -142,7 +142,7 @@ test('a guest is kept with the wallet as long as one of the devices is used', as
   const rows = [`'acc_1', 'live', 'two devices'`, `viewer = 'two devices'`] as const;
   for (const statement of [
     `INSERT INTO player_tokens SELECT 'acc_1', 'live', hash, 'ply_2', 'two devices', ${daysAgo(900)}, at
-      FROM (VALUES ('first', ${daysAgo(401)}), ('second', ${daysAgo(401)}), ('third', ${daysAgo(399)})) AS devices(hash, at)`,
+      FROM (VALUES ('first', ${daysAgo(401)}), ('second', ${daysAgo(401)}), ('third', ${daysAgo(400)})) AS devices(hash, at)`,
     `INSERT INTO wallet_balances VALUES (${rows[0]}, 'coins', 5, NULL, 1)`,
     `INSERT INTO wallet_entries VALUES (${rows[0]}, 'id', 'reward', 'coins', 5, NULL, NULL, 5, 1, ${daysAgo(900)})`,
   ])
