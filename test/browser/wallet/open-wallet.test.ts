@@ -26,8 +26,11 @@ const wallet = (coins: number, version: number, entitlements: object[] = []): An
   },
 });
 
+/** A player, and whether the game is directed at children. */
+type Player = UserOptions & { childDirected?: boolean };
+
 let games = 0;
-function openPage(user: UserOptions = { userRef: 'ann', userToken: 'ann’s token' }) {
+function openPage(user: Player = { userRef: 'ann', userToken: 'ann’s token' }) {
   const clock = createManualClock();
   const network = createTestNetwork();
   const lifecycle = createTestPage();
