@@ -1,6 +1,7 @@
 import { type EngineDriver, rememberFocus } from '../engine/engine-driver.ts';
 import { holdMedia } from '../engine/held-media.ts';
 import { type PostponedCalls, postponeCalls } from '../engine/postponed-calls.ts';
+import { callGuarded } from '../platform/guard.ts';
 import { checkEngine } from './check-engine.ts';
 import type { CocosAudioSource, CocosModule } from './cocos-module.ts';
 
@@ -51,8 +52,9 @@ function hold(cc: CocosModule): { release(): void; end(): void } {
   const wasRunning = !game.isPaused();
   const restoreFocus = rememberFocus(() => game.canvas);
   const calls = postponeCalls();
-  // Stops frames and sounds. The engine’s audio players interrupt themselves on its pause event.
-  game.pause();
+  // Stops frames and sounds. The engine’s audio players interrupt themselves on its pause event, to which the game may
+  // listen too, and throw.
+  callGuarded(() => game.pause());
   // It interrupts nothing if the game was paused already, as in a menu with music.
   const playing = wasRunning ? [] : pauseSounds(cc);
   const releaseMedia = holdMedia();
@@ -70,7 +72,7 @@ function hold(cc: CocosModule): { release(): void; end(): void } {
     for (const sound of playing) if (sound.isValid) sound.play();
     if (wasRunning) {
       skipPausedTime(cc);
-      game.resume();
+      callGuarded(() => game.resume());
     }
     calls.replay();
   }

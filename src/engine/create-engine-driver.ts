@@ -109,8 +109,9 @@ function pause(parts: EngineParts): () => void {
   const elements: HTMLMediaElement[] = [];
   callGuarded(() => {
     for (const sound of [parts.audio?.()].flat()) {
+      if (!sound) continue;
       if (sound instanceof HTMLMediaElement) elements.push(sound);
-      else if (sound) resumeAudio.push(suspendAudio(sound, calls, controller.signal));
+      else resumeAudio.push(suspendAudio(sound, calls, controller.signal));
     }
   });
   const releaseMedia = holdMedia(elements);

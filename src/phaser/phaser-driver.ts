@@ -3,6 +3,7 @@ import { type EngineDriver, rememberFocus } from '../engine/engine-driver.ts';
 import { suspendAudio } from '../engine/held-audio.ts';
 import { holdMedia } from '../engine/held-media.ts';
 import { type PostponedCalls, postponeCalls } from '../engine/postponed-calls.ts';
+import { callGuarded } from '../platform/guard.ts';
 
 /**
  * Creates the engine driver for Phaser 3.60 to 4.x. You only need it if you call `createAds()` instead of using
@@ -31,7 +32,8 @@ function hold(game: Phaser.Game): () => void {
   // WebKit doesn't restore the focus to a button in a canvas.
   const restoreFocus = rememberFocus(() => game.canvas, hasNoFocus);
   const calls = postponeCalls();
-  game.pause();
+  // The game may listen to its engine's events, and throw.
+  callGuarded(() => game.pause());
   const releaseSound = holdSound(game, calls, signal);
   const releaseMedia = holdMedia();
   calls.postpone(game, ['pause', 'resume']);
@@ -48,10 +50,10 @@ function hold(game: Phaser.Game): () => void {
     // Phaser suspends and resumes its sound with the focus. These calls too count as what the game wants.
     restoreFocus();
     // After a click inside an ad's iframe, the window receives no `focus` event.
-    if (!game.hasFocus && document.hasFocus()) game.events.emit('focus');
+    if (!game.hasFocus && document.hasFocus()) callGuarded(() => game.events.emit('focus'));
     end();
     skipTweenTime(game);
-    if (wasRunning) game.resume();
+    if (wasRunning) callGuarded(() => game.resume());
     releaseSound();
     calls.replay();
   };

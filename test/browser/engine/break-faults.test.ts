@@ -15,7 +15,7 @@ import { eventually } from '../../support/eventually.ts';
 
 // Tests the same faults with every driver. After any fault, the game must resume and receive exactly one result.
 
-describe.each(games)('With $name', ({ start }) => {
+describe.each(games)('With $name', ({ name, start }) => {
   let service: StubService;
   let game: GameWithAds;
   let rewards: EarnedReward[];
@@ -160,28 +160,51 @@ describe.each(games)('With $name', ({ start }) => {
     await expectRestored();
   });
 
-  it('errors in the game’s handlers do not stop the ad break', async () => {
-    const uncaughtMessages: string[] = [];
+  /** Collects errors that nobody has caught. The returned function stops, and returns their messages. */
+  function collectUncaught(): () => string[] {
+    const messages: string[] = [];
     const abortController = new AbortController();
     window.addEventListener(
       'error',
       (event) => {
-        uncaughtMessages.push(event.message);
+        messages.push(event.message);
         event.preventDefault();
         event.stopImmediatePropagation();
       },
       { capture: true, signal: abortController.signal },
     );
-    const fail = () => {
-      throw new Error('an error in the game');
+    return () => {
+      abortController.abort();
+      return messages;
     };
+  }
+  const fail = () => {
+    throw new Error('an error in the game');
+  };
+
+  it('errors in the game’s handlers do not stop the ad break', async () => {
+    const stop = collectUncaught();
     const { outcome } = await game.ads.showRewarded('revive', { onOpen: fail, onClose: fail });
     expect(outcome).toBe('rewarded');
     await expectRestored();
     await eventually(() => expect(rewards).toHaveLength(1));
-    abortController.abort();
-    expect(uncaughtMessages).toHaveLength(2);
+    expect(stop()).toHaveLength(2);
   });
+
+  it.runIf(name !== 'no engine').each(['pause', 'resume'] as const)(
+    'an error in the game’s listener to its engine’s %s does not stop the ad break',
+    async (event) => {
+      const stop = collectUncaught();
+      game.on?.(event, fail);
+      const running = game.ads.showRewarded('revive');
+      await waitForStart();
+      await expectHeld();
+      expect((await running).outcome).toBe('rewarded');
+      await expectRestored();
+      await eventually(() => expect(rewards).toHaveLength(1));
+      expect(stop()).toHaveLength(1);
+    },
+  );
 });
 
 function videoCreative() {

@@ -1,6 +1,6 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { click } from './real-input.ts';
-import { createEngineDriver } from '../../../src/engine/create-engine-driver.ts';
+import { createEngineDriver, type EngineParts } from '../../../src/engine/create-engine-driver.ts';
 import { holdAudio } from '../../../src/engine/held-audio.ts';
 import { noEngine } from '../../../src/engine/no-engine.ts';
 import { native } from '../../../src/platform/native.ts';
@@ -196,6 +196,30 @@ describe('a driver made of parts', () => {
       canvas.blur();
     }
     expect(errors).toEqual(['Error: pause', 'Error: resume', 'Error: audio']);
+  });
+
+  it.each<[name: string, audio?: EngineParts['audio']]>([
+    ['that has none'],
+    ['that is gone', () => null],
+    ['that doesn’t exist yet', () => [undefined, null]],
+    ['of which nothing is left', () => []],
+  ])('pauses and resumes a game with audio %s', (_, audio) => {
+    vi.stubGlobal('HTMLMediaElement', undefined);
+    onTestFinished(() => void vi.unstubAllGlobals());
+    const report = vi.spyOn(native, 'queueMicrotask');
+    const log: string[] = [];
+    const driver = createEngineDriver({
+      ...parts,
+      ...(audio === undefined ? {} : { audio }),
+      pause() {
+        log.push('pause');
+        return () => log.push('resume');
+      },
+    });
+    driver.hold()();
+    noEngine().hold()();
+    expect(log).toEqual(['pause', 'resume']);
+    expect(report).not.toHaveBeenCalled();
   });
 });
 

@@ -1,9 +1,10 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { click } from './real-input.ts';
 import { cocosDriver } from '../../../src/cocos/cocos-driver.ts';
+import type { CocosModule } from '../../../src/cocos/cocos-module.ts';
 import { noEngine } from '../../../src/engine/no-engine.ts';
 import { phaserDriver } from '../../../src/phaser/phaser-driver.ts';
-import { createCocosEngine } from '../../fakes/cocos-engine.ts';
+import { type CocosEngine, createCocosEngine } from '../../fakes/cocos-engine.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
   audioSettings,
@@ -31,25 +32,35 @@ function addCanvas(): HTMLCanvasElement {
   return canvas;
 }
 
-it('Cocos Creator', async () => {
+/** An engine that was built without audio. */
+function withoutAudio(engine: CocosEngine): CocosModule {
+  const { AudioSource: _, ...silentEngine } = engine;
+  return silentEngine;
+}
+
+it.each(['audio', 'no audio'])('Cocos Creator with %s', async (kind) => {
+  const hasAudio = kind === 'audio';
   document.body.replaceChildren();
   const canvas = addCanvas();
   await checkWishes(
     () => {
       const engine = createCocosEngine(canvas);
-      const sounds = index.map(() => engine.addSound());
+      const sounds = hasAudio ? index.map(() => engine.addSound()) : [];
+      const soundCalls = {
+        newSound: () => engine.playSound(),
+        // Its sounds are gone, and another one begins.
+        loadScene: () => engine.loadScene(),
+      };
       let updates = 0;
       engine.onUpdate = () => (updates += 1);
       return {
-        driver: cocosDriver(engine),
+        driver: cocosDriver(hasAudio ? engine : withoutAudio(engine)),
         calls: {
           pause: () => engine.game.pause(),
           resume: () => engine.game.resume(),
           'director.pause': () => engine.director.pause(),
           'director.resume': () => engine.director.resume(),
-          newSound: () => engine.playSound(),
-          // Its sounds are gone, and another one begins.
-          loadScene: () => engine.loadScene(),
+          ...(hasAudio ? soundCalls : {}),
           ...forEach(sounds, {
             play: (sound) => sound.play(),
             pause: (sound) => sound.pause(),

@@ -16,6 +16,8 @@ export interface GameWithAds {
   frames(): number;
   /** Input that reached the game's listeners since the last call. */
   takeInput(): string[];
+  /** Adds a listener of the game's to its engine's event. Absent without an engine. */
+  on?(event: 'pause' | 'resume', listener: () => void): void;
   end(): Promise<void>;
 }
 
@@ -117,6 +119,7 @@ const withCocos: Start = async (options) => {
             cocosInput[event] ??
             event.replace('KEY_', 'key').replace(/^key[A-Z]+/, (name) => name.toLowerCase()),
         ),
+    on: (event, listener) => void engine.game.on(`game_on_${event}`, listener),
     async end() {
       stop();
       ads.destroy();
@@ -160,6 +163,7 @@ const withPhaser =
       canvas: game.canvas,
       frames: () => frames,
       takeInput: listenToPhaser(game, scene),
+      on: (event, listener) => void game.events.on(event, listener),
       end,
     };
   };
