@@ -43,15 +43,13 @@ export function readTop(
     ([name, metrics]) =>
       `coalesce(sum(count) FILTER (WHERE metric IN (${metrics.map((metric) => `'${metric}'`).join(', ')})), 0)::bigint AS ${name}`,
   );
-  // Adding up each metric first compares a row's metric with others only once.
   return queries.query<TopRow>(
-    `SELECT value, ${sums.join(', ')}
-      FROM (SELECT ${column} AS value, metric, sum(count) AS count FROM rollup_counts
-        WHERE account_id = $1 AND environment = $2 AND hour >= $3 AND hour < $4
-          AND metric = ANY($5::text[]) AND ${column} <> ''
-          ${filters.map(([name], index) => `AND ${reportColumns[name]} = $${index + 7}`).join(' ')}
-        GROUP BY ${column}, metric) AS counts
-      GROUP BY value ORDER BY ${by} DESC, value LIMIT $6`,
+    `SELECT ${column} AS value, ${sums.join(', ')}
+      FROM rollup_counts
+      WHERE account_id = $1 AND environment = $2 AND hour >= $3 AND hour < $4
+        AND metric = ANY($5::text[]) AND ${column} <> ''
+        ${filters.map(([name], index) => `AND ${reportColumns[name]} = $${index + 7}`).join(' ')}
+      GROUP BY ${column} ORDER BY ${by} DESC, ${column} LIMIT $6`,
     [
       accountId,
       environment,
