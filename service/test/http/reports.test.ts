@@ -136,6 +136,23 @@ test('days start at midnight in the requested time zone', async () => {
   expect(await readPeriods('Europe/Berlin')).toEqual([['2026-01-01T23:00:00.000Z', 7]]);
 });
 
+test('a rate has as many digits as it needs, and is missing if nothing was counted', async () => {
+  const counts = { filled: 3, no_fill: 4, impressions: 2, starts: 0, completes: 0 };
+  for (const [metric, count] of Object.entries(counts))
+    await runningService.service.database.query(
+      `INSERT INTO rollups SELECT account_id, 'sandbox', '2026-02-01T12:00:00Z', 'rates', '', '', '', '', $1, '', $2
+        FROM accounts WHERE name = 'Demo'`,
+      [metric, count],
+    );
+  const { body } = await client.call<Report>(
+    'GET',
+    '/v1/reports?from=2026-02-01T00:00:00Z&to=2026-02-02T00:00:00Z',
+    client.secret,
+  );
+  const rates = Object.entries(body.data[0] ?? {}).filter(([name]) => name.endsWith('_rate'));
+  expect(Object.fromEntries(rates)).toEqual({ fill_rate: 0.4286, view_through_rate: 0.6667 });
+});
+
 test('a report is available as CSV', async () => {
   const response = await fetch(runningService.url + createPath('&group_by=placement&format=csv'), {
     headers: { authorization: `Bearer ${client.secret}` },
