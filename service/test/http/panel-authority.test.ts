@@ -308,3 +308,17 @@ test('the pages of each list neither repeat nor skip an object', async () => {
   }
   expect(compared.length).toBeGreaterThan(8);
 });
+
+test('a user has a last sign-in only after the first one', async () => {
+  const readUser = async (id: string) =>
+    (await owner.send<{ last_sign_in_at?: string }>('GET', `/panel/api/users/${id}`)).body;
+  const invited = await owner.send<{ id: string }>('POST', '/panel/api/users', {
+    email: 'invited@example.com',
+    name: 'Invited',
+    role: 'viewer',
+  });
+  expect(await readUser(invited.body.id)).not.toHaveProperty('last_sign_in_at');
+  const { id } = await signInAs(runningService, owner, 'viewer');
+  const { last_sign_in_at: at = '' } = await readUser(id);
+  expect(new Date(at).getFullYear()).toBeGreaterThan(2025);
+});

@@ -27,15 +27,32 @@ async function mount(clickUrl?: string, { clock = systemClock, top = '0px' } = {
 }
 
 it('reports one impression after a second and leaves nothing on the page after removal', async () => {
+  const { observe, disconnect } = IntersectionObserver.prototype;
+  const observers = new Set<IntersectionObserver>();
+  vi.spyOn(IntersectionObserver.prototype, 'observe').mockImplementation(function (
+    this: IntersectionObserver,
+    target,
+  ) {
+    observers.add(this);
+    observe.call(this, target);
+  });
+  vi.spyOn(IntersectionObserver.prototype, 'disconnect').mockImplementation(function (
+    this: IntersectionObserver,
+  ) {
+    observers.delete(this);
+    disconnect.call(this);
+  });
   const { hooks, remove, slot } = await mount('https://advertiser.test/');
   await eventually(() => expect(hooks.viewed).toHaveBeenCalled());
   expect(hooks.painted).toHaveBeenCalledTimes(1);
   expect(hooks.viewed).toHaveBeenCalledTimes(1);
   expect(hooks.viewed.mock.calls[0]?.[0].ratio).toBeGreaterThanOrEqual(0.5);
   expect(hooks.viewed.mock.calls[0]?.[0].ms).toBeGreaterThanOrEqual(990);
+  expect(observers.size).toBeGreaterThan(0);
   remove();
   remove();
   expect(slot.childNodes).toHaveLength(0);
+  expect(observers.size).toBe(0);
 });
 
 it('counts a banner below the fold once the player scrolls to it', async () => {
