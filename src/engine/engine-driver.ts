@@ -57,7 +57,8 @@ export function rememberFocus(
       // Tab doesn't lead here, so a ring around the game would tell the player nothing.
       target.style.outline = 'none';
     }
-    takesFocus(target);
+    // The player hasn't moved the focus there either.
+    takesFocus(target, { focusVisible: false });
   };
   return () => {
     calls.release();
@@ -67,8 +68,8 @@ export function rememberFocus(
 }
 
 /** Focuses an element, and returns whether it has the focus now. */
-function takesFocus(element: HTMLElement): boolean {
-  element.focus({ preventScroll: true });
+function takesFocus(element: HTMLElement, options?: FocusOptions): boolean {
+  element.focus({ preventScroll: true, ...options });
   return element.matches(':focus, :focus-within');
 }
 

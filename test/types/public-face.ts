@@ -2,7 +2,18 @@
  * Code that uses the package the way a game and its server would. It is only compiled, never run: the `types` check
  * fails on an unexpected error and on an expected error that does not occur.
  */
-import { createAds, type Ads, type EarnedReward, type Outcome } from 'trueward';
+import {
+  createAds,
+  type Ads,
+  type Availability,
+  type Decision,
+  type EarnedReward,
+  type Outcome,
+  type Reason,
+  type Reward,
+  type ShowResult,
+} from 'trueward';
+import type { TruewardComponent } from 'trueward/cocos';
 import type { TruewardPlugin } from 'trueward/phaser';
 import { verifyWebhook, type WebhookEvent } from 'trueward/server';
 
@@ -45,6 +56,25 @@ export async function show(this: { ads: TruewardPlugin }): Promise<string | numb
   await this.ads.showRewarded();
   return (await this.ads.showInterstitial('level-end')).outcome;
 }
+
+/** An outcome is never taken for a reason, and only an ad that was watched has a reward. */
+export function read(result: ShowResult, { outcome, reason }: Availability): Reward | undefined {
+  const [howItEnds, why]: [Outcome | undefined, Reason | undefined] = [outcome, reason];
+  // @ts-expect-error A reason is not an outcome.
+  const wrong: Outcome | undefined = reason;
+  // @ts-expect-error A dismissed ad has no reward.
+  if (result.outcome === 'dismissed') return result.reward.amount;
+  if (result.outcome === 'rewarded') return result.reward;
+  return [howItEnds, why, wrong].length > 0 ? undefined : undefined;
+}
+
+/** A server-side decision, as `preload()` takes it. */
+export const preloadDecision = (decision: Decision) => ads.preload('revive', { decision });
+
+export const debugInCocos = ({ ads: cocosAds }: TruewardComponent): number => {
+  cocosAds.toggleDebugPanel();
+  return cocosAds.diagnostics().outbox.stored;
+};
 
 export const off: () => void = ads.on('reward', async (reward: EarnedReward) => {
   // @ts-expect-error Amounts are numbers.

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { userEvent } from 'vitest/browser';
 import { click } from './real-input.ts';
 import { createEngineDriver, type EngineParts } from '../../../src/engine/create-engine-driver.ts';
 import { holdAudio } from '../../../src/engine/held-audio.ts';
@@ -98,6 +99,20 @@ it('focuses the canvas if no element had focus before the ad', () => {
   expect(document.activeElement).toBe(canvas);
   // A ring around the whole game would tell the player nothing.
   expect(getComputedStyle(canvas).outlineStyle).toBe('none');
+});
+
+it('shows no focus ring around the canvas of a game that is played by keyboard', async () => {
+  const canvas = document.createElement('canvas');
+  const ad = document.createElement('button');
+  document.body.replaceChildren(canvas, ad);
+  await userEvent.keyboard('a');
+  const release = noEngine(canvas).hold();
+  ad.focus();
+  expect(ad.matches(':focus-visible')).toBe(true);
+  ad.remove();
+  release();
+  expect(canvas.matches(':focus')).toBe(true);
+  expect(canvas.matches(':focus-visible')).toBe(false);
 });
 
 describe('a driver made of parts', () => {
