@@ -5,7 +5,13 @@ import { root } from './code-blocks.ts';
 
 // Whoever copies a sample pays each reward once, because every handler in it knows the decision.
 
-const sources = ['docs', 'demo/src', 'demo/examples', 'demo/cocos/assets', 'create-trueward/templates'];
+const sources = [
+  'docs',
+  'demo/src',
+  'demo/examples',
+  'demo/cocos/assets',
+  'create-trueward/templates',
+];
 const files = sources
   .flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
