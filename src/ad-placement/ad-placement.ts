@@ -116,8 +116,7 @@ export function createAdPlacement(
     loadedAds.whenConsentKnown(allPlacements[0]?.[1] ?? '');
   const preloadAll = (): Promise<unknown> =>
     Promise.all(
-      Array.from(
-        new Map(allPlacements.map(([key, placement]) => [placement, formatOf(key)])),
+      [...new Map(allPlacements.map(([key, placement]) => [placement, formatOf(key)]))].map(
         (entry) => loadedAds.keep(...entry),
       ),
     );

@@ -100,8 +100,7 @@ export function buildOverlay(content: OverlayContent, hooks: OverlayHooks) {
   const frame = createElement(
     'div',
     'frame',
-    // Takes the initial focus, so that a key that the player is still holding down doesn't activate a button.
-    { tabIndex: -1, autofocus: true },
+    { tabIndex: -1 },
     bars.header,
     bars.bar,
     createElement('div', 'stage', {}, document.createElement('slot'), play, endCard),

@@ -52,6 +52,9 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
       ? undefined
       : decorate(content.creative, parts, strings, hooks);
   if (!host.isConnected) document.body.append(host);
+  // Takes the initial focus, so that a key that the player is still holding down doesn't activate a button. An element
+  // that has this attribute before it is in the page is refused in another site's frame, with an error in the console.
+  parts.frame.autofocus = true;
   try {
     dialog.showModal();
   } catch (error) {
@@ -219,7 +222,7 @@ export function trapFocus(root: ShadowRoot): () => void {
 
 /** Returns the focusable elements, in order. */
 export function findTabStops(root: ShadowRoot): HTMLElement[] {
-  return Array.from(root.querySelectorAll<HTMLElement>('button, a, slot'))
+  return [...root.querySelectorAll<HTMLElement>('button, a, slot')]
     .filter((element) => element.closest('[inert]') === null)
     .flatMap((element) => (element instanceof HTMLSlotElement ? findFrames(element) : element))
     .filter((element) => element.getClientRects().length > 0);

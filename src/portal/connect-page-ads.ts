@@ -106,7 +106,7 @@ export function connectPageAds(deps: PageAdsDeps): PageAds {
 
   return {
     list: (placement) =>
-      Array.from(ready.keys())
+      [...ready.keys()]
         .filter((name) => !isResting(name, placement))
         .slice(0, maxAdapters),
     load(decision, loadSignal) {

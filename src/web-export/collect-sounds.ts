@@ -26,5 +26,5 @@ export function collectSounds(): () => Sound[] {
     });
   }
   return () =>
-    Array.from(references, (reference) => reference.deref()).filter((sound) => sound !== undefined);
+    [...references].map((reference) => reference.deref()).filter((sound) => sound !== undefined);
 }

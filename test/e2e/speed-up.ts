@@ -11,6 +11,8 @@ export function speedUp(speed: number): void {
   window.setInterval = ((run: () => void, ms = 0) =>
     interval(run, ms / speed)) as typeof window.setInterval;
   window.requestAnimationFrame = (run) => frame(() => run(performance.now()));
+  // An ad undoes a rate that it notices.
+  addEventListener('ratechange', (event) => event.stopImmediatePropagation(), true);
   const { play } = HTMLMediaElement.prototype;
   HTMLMediaElement.prototype.play = function (this: HTMLMediaElement) {
     this.playbackRate = speed;

@@ -79,6 +79,18 @@ describe('an ad whose video is paused by the system', () => {
   });
 });
 
+it('plays at its own speed, whatever an extension sets, and rewards the player', async () => {
+  const stage = setStage();
+  const running = stage.run(decide(video, { min_watch_ms: 2_800 }));
+  const element = await findVideo();
+  element.defaultPlaybackRate = 16;
+  for (const rate of [2, 16]) {
+    element.playbackRate = rate;
+    await eventually(() => expect(element.playbackRate).toBe(1));
+  }
+  expect(await running).toMatchObject({ outcome: 'rewarded' });
+});
+
 it('shows whether the sound is on, whoever changed it', async () => {
   const stage = setStage();
   const abort = new AbortController();

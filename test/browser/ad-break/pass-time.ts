@@ -42,6 +42,9 @@ export function passTime(
       if (video.playbackRate === from) video.playbackRate = to;
   }
 
+  // An ad undoes a faster rate that it notices.
+  const hideRate = (event: Event): void => event.stopImmediatePropagation();
+
   // The clock must be synchronized with the video before any other handler for the event runs.
   function listener({ target, type }: Event): void {
     if (!(target instanceof HTMLVideoElement)) return;
@@ -68,12 +71,14 @@ export function passTime(
   };
   const types = ['timeupdate', 'ended'];
   for (const type of types) document.addEventListener(type, listener, true);
+  if (fastVideo) document.addEventListener('ratechange', hideRate, true);
   const stopVisibility = onVisibilityChange(() =>
     document.querySelectorAll('video').forEach(follow),
   );
   onTestFinished(() => {
     stop();
     for (const type of types) document.removeEventListener(type, listener, true);
+    document.removeEventListener('ratechange', hideRate, true);
     stopVisibility();
   });
   return {

@@ -103,6 +103,7 @@ it('focuses the canvas if no element had focus before the ad', () => {
 
 it('shows no focus ring around the canvas of a game that is played by keyboard', async () => {
   const canvas = document.createElement('canvas');
+  canvas.tabIndex = 0;
   const ad = document.createElement('button');
   document.body.replaceChildren(canvas, ad);
   await userEvent.keyboard('a');

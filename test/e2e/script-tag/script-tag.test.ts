@@ -33,9 +33,7 @@ it.beforeEach(async () => {
     errors.push(addSource(error.error().message, error.location()));
   });
   page.on('console', (message) => {
-    // Browsers block autofocus in cross-site frames. The SDK focuses the ad itself.
-    if (message.type() === 'error' && !message.text().startsWith('Blocked autofocusing'))
-      errors.push(addSource(message.text(), message.location()));
+    if (message.type() === 'error') errors.push(addSource(message.text(), message.location()));
   });
 });
 it.afterEach(() => page.context().close());
