@@ -1,4 +1,5 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { server } from 'vitest/browser';
 import { click } from './real-input.ts';
 import { cocosDriver } from '../../../src/cocos/cocos-driver.ts';
 import type { CocosModule } from '../../../src/cocos/cocos-module.ts';
@@ -24,6 +25,8 @@ beforeEach(() => {
 });
 
 const runs = inject('full') ? 500 : 30;
+/** WebKit plays a sound only during a press, so a game can't play one when it likes. */
+const playsSound = server.browser !== 'webkit';
 
 function addCanvas(): HTMLCanvasElement {
   const canvas = document.createElement('canvas');
@@ -89,7 +92,7 @@ it.each(['audio', 'no audio'])('Cocos Creator with %s', async (kind) => {
   );
 });
 
-it('no engine', async () => {
+it.runIf(playsSound)('no engine', async () => {
   const elements = index.map(createSilence);
   // The driver can't find an element outside the page, unless the game plays it during the ad.
   const [outside] = elements;
@@ -142,7 +145,8 @@ describe.each([phaser4, ...olderPhasers])('Phaser $version', ({ load }) => {
     for (const { end } of running.splice(0)) await end();
   });
 
-  it.each(['Web Audio', 'HTML5 audio', 'no audio'])('with %s', async (kind) => {
+  const kinds = playsSound ? ['Web Audio', 'HTML5 audio', 'no audio'] : ['no audio'];
+  it.each(kinds)('with %s', async (kind) => {
     document.body.replaceChildren();
     const audio =
       kind === 'Web Audio'
