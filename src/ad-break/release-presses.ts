@@ -21,7 +21,7 @@ function endPress(event: Event, game: HTMLElement): void {
     game.dispatchEvent(new MouseEvent('mouseup', { ...init, ...pointOutside, button, buttons }));
   } else {
     const { changedTouches, targetTouches, touches, target } = event as TouchEvent;
-    const canceledTouches = [...changedTouches].map((touch) => ({
+    const canceledTouches = Array.from(changedTouches, (touch) => ({
       ...pointOutside,
       pageX: pointOutside.clientX + scrollX,
       pageY: pointOutside.clientY + scrollY,

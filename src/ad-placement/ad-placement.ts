@@ -116,7 +116,8 @@ export function createAdPlacement(
     loadedAds.whenConsentKnown(allPlacements[0]?.[1] ?? '');
   const preloadAll = (): Promise<unknown> =>
     Promise.all(
-      [...new Map(allPlacements.map(([key, placement]) => [placement, formatOf(key)]))].map(
+      Array.from(
+        new Map(allPlacements.map(([key, placement]) => [placement, formatOf(key)])),
         (entry) => loadedAds.keep(...entry),
       ),
     );

@@ -222,7 +222,7 @@ export function trapFocus(root: ShadowRoot): () => void {
 
 /** Returns the focusable elements, in order. */
 export function findTabStops(root: ShadowRoot): HTMLElement[] {
-  return [...root.querySelectorAll<HTMLElement>('button, a, slot')]
+  return Array.from(root.querySelectorAll<HTMLElement>('button, a, slot'))
     .filter((element) => element.closest('[inert]') === null)
     .flatMap((element) => (element instanceof HTMLSlotElement ? findFrames(element) : element))
     .filter((element) => element.getClientRects().length > 0);

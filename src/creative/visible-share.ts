@@ -108,7 +108,9 @@ function findStyleCause(element: Element): string | undefined {
     if (isOnTopLayer(node)) return undefined;
     if (own && node.getRootNode() === own) continue;
     const style = getComputedStyle(node);
-    const filters = style.filter.matchAll(/(opacity|brightness|contrast|blur)\(([\d.]+)/g);
+    const filters = Array.from(
+      style.filter.matchAll(/(opacity|brightness|contrast|blur)\(([\d.]+)/g),
+    );
     opacity *= Number(style.opacity);
     for (const [, name, value] of filters) {
       if (name === 'blur' ? Number(value) > 10 : Number(value) < 0.2)
@@ -149,6 +151,6 @@ const isOnTopLayer = (element: Element): boolean =>
   );
 
 function describeElement({ classList, id, tagName }: Element): string {
-  const names = (id && `#${id}`) + [...classList].map((name) => `.${name}`).join('');
+  const names = (id && `#${id}`) + Array.from(classList, (name) => `.${name}`).join('');
   return `<${tagName.toLowerCase()}>${names && ` (${names})`}`;
 }

@@ -141,7 +141,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   /** Schedules a check at the time when the next ad or no-fill expires. */
   const scheduleCheck = (): void => {
     cancelCheck?.();
-    nextExpiry = [...slots]
+    nextExpiry = Array.from(slots)
       .flatMap(([placement, slot]) => {
         const leftMs = (): number => findWaitMs(placement, {});
         return findDeadlines(slot, { leftMs, passed: () => leftMs() <= 0 });
@@ -164,7 +164,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   });
 
   const forgetAll = (): void => {
-    [...slots.keys()].forEach(forget);
+    Array.from(slots.keys()).forEach(forget);
     nextExpiry = undefined;
     cancelCheck?.();
   };

@@ -37,7 +37,7 @@ export function holdMedia(others: readonly HTMLMediaElement[] = []): () => void 
     Reflect.apply(native.removeEventListener, document, ['play', onPlay, true]);
     calls.release();
     // A browser may refuse to start one, and the game may have paused it.
-    for (const element of [...held])
+    for (const element of Array.from(held))
       if (element.isConnected || others.includes(element))
         void attempt(() => Reflect.apply(play, element, []))?.catch(() => {});
     calls.replay();

@@ -86,7 +86,7 @@ export function createMemoryStore(): EventStore {
       for (const record of added) records.set(++lastKey, record);
     },
     async read(afterKey) {
-      const laterRecords = [...records].filter(([key]) => key > afterKey);
+      const laterRecords = Array.from(records).filter(([key]) => key > afterKey);
       return laterRecords.slice(0, pageSize).map(([key, value]) => ({ key, value }));
     },
     async remove(first, last) {

@@ -137,7 +137,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     onPause: (pause) => broadcast({ pause }),
   });
   // Each event already has its final id, so it is not sent again once it is stored.
-  store.onSlow?.(() => drain.sendDirectly([...unwritten].flat(), false));
+  store.onSlow?.(() => drain.sendDirectly(Array.from(unwritten).flat(), false));
   channel.onMessage(({ events = 0, bytes = 0, rewards = [], pause }) => {
     if (events !== 0 || bytes !== 0) resize(shared, events, bytes);
     // The tab that stored the events sends them. A visible tab also waits for its turn, in case that tab dies. A hidden

@@ -71,7 +71,7 @@ export function createDatabase(options: DatabaseOptions): Database {
         if (operation.checks > operationTimeoutMs / checkIntervalMs) operation.fail();
       }
       // An operation is slow at its second check, after 500 to 1,000 ms.
-      if ([...pending].some(({ checks }) => checks > 1)) options.onSlow?.();
+      if (Array.from(pending).some(({ checks }) => checks > 1)) options.onSlow?.();
       if (pending.size > 0) scheduleCheck();
     });
   };

@@ -19,7 +19,7 @@ const site = /[./,](crazygames|poki|gamedistribution|gamesnacks|yandex|facebook|
 export function findPortal(): PortalName | undefined {
   const { location } = globalThis as Partial<typeof globalThis>;
   // Firefox doesn't list the pages around this one.
-  const pages = `,${location?.host},${[...(location?.ancestorOrigins ?? [])].join()}`;
+  const pages = `,${location?.host},${Array.from(location?.ancestorOrigins ?? []).join()}`;
   const has = (name: string): boolean => Object.hasOwn(globalThis, name);
   return (
     (site.exec(pages)?.[1] as PortalName | undefined) ??

@@ -46,7 +46,7 @@ function cleanUserRef(value: unknown): string | undefined {
 }
 
 function cleanSegments(value: unknown): string[] {
-  const valid = Array.isArray(value) ? [...new Set<unknown>(value)].filter(isSegment) : [];
+  const valid = Array.isArray(value) ? Array.from(new Set<unknown>(value)).filter(isSegment) : [];
   const segments = valid.slice(0, maxSegments) as string[];
   if (!Array.isArray(value) || segments.length < value.length)
     warnOnce(

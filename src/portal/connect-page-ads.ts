@@ -106,7 +106,7 @@ export function connectPageAds(deps: PageAdsDeps): PageAds {
 
   return {
     list: (placement) =>
-      [...ready.keys()]
+      Array.from(ready.keys())
         .filter((name) => !isResting(name, placement))
         .slice(0, maxAdapters),
     load(decision, loadSignal) {

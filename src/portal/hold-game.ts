@@ -38,7 +38,7 @@ const scrollKeys = /^(?: |PageUp|PageDown|End|Home|Arrow(?:Up|Down|Left|Right))$
  * event for everything that was down before, and none for what was pressed in the meantime.
  */
 function holdInput(canvas: HTMLElement | null, listenFirst: typeof onInput): () => void {
-  const surfaces = canvas ? [canvas] : [...document.querySelectorAll('canvas')];
+  const surfaces = canvas ? [canvas] : Array.from(document.querySelectorAll('canvas'));
   const isForGame = ({ target }: Event): boolean =>
     target === document.body ||
     target === document.documentElement ||

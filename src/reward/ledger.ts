@@ -73,7 +73,7 @@ export function createLedger(options: {
     return entry;
   };
 
-  const cached = (): LedgerEntry[] => [...cache.values()];
+  const cached = (): LedgerEntry[] => Array.from(cache.values());
   const readAll = async (): Promise<LedgerEntry[]> => {
     const reading = values<unknown>(rewards).then((stored) => {
       for (const entry of stored.filter(isEntry))

@@ -20,7 +20,7 @@ const prefix = 'data-placement-';
  */
 const readPlacements = (script: Element): Record<string, string> =>
   Object.fromEntries(
-    [...script.attributes].map(({ name, value }) => [name, value.trim()] as const)
+    Array.from(script.attributes, ({ name, value }) => [name, value.trim()] as const)
       .filter(([name, value]) => name.startsWith(prefix) && name !== prefix && value !== '')
       .map(([name, value]) => [name.slice(prefix.length), value]),
   );

@@ -26,5 +26,5 @@ export function collectSounds(): () => Sound[] {
     });
   }
   return () =>
-    [...references].map((reference) => reference.deref()).filter((sound) => sound !== undefined);
+    Array.from(references, (reference) => reference.deref()).filter((sound) => sound !== undefined);
 }

@@ -50,24 +50,6 @@ it('a video pauses on a hidden page whose game says that it is visible and keeps
   expect(await running).toMatchObject({ outcome: 'rewarded' });
 });
 
-it('works in a page with an old library’s `Array.from`, which knows only lists', async () => {
-  undo.push(
-    replaceValue(Array, 'from', (list: ArrayLike<unknown>) => Array.prototype.slice.call(list)),
-  );
-  const service = createStubService();
-  const ads = createAds({
-    publishableKey: createPublishableKey(),
-    serviceUrl: 'https://ads.test',
-    userRef: 'player-1',
-    fetch: service.fetch,
-  });
-  undo.push(ads.destroy);
-  const rewards: string[] = [];
-  ads.on('reward', ({ placement }) => void rewards.push(placement));
-  expect(await ads.showRewarded('revive')).toMatchObject({ outcome: 'rewarded' });
-  await eventually(() => expect(rewards).toEqual(['revive']));
-});
-
 it('works in a page that has added properties to every object', async () => {
   const names = [
     'engine',
