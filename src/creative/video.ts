@@ -49,9 +49,6 @@ export function createWatchedTime(clock: Pick<Clock, 'monotonic'>): WatchedTime 
 const bufferGraceMs = 1_500;
 /** Minimum time between two `progress` events, in milliseconds. Browsers fire `timeupdate` 4 to 66 times a second. */
 const minProgressIntervalMs = 240;
-/** How often a faster rate is undone. An extension may set it again each time. */
-const maxRateChanges = 20;
-
 /** Renders a video that plays once, with sound if the browser allows it. */
 export const renderVideo: Renderer = async (creative, { clock, locale, signal }) => {
   const { media } = creative;
@@ -178,7 +175,6 @@ function createLoadedVideo(
   let playback: Playback = 'held';
   /** Whether the page has been visible since the last call of `sample`. */
   let visible = !native.isHidden();
-  let rateChanges = 0;
   let cancelPaint: (() => void) | undefined;
   let stopVisibility: (() => void) | undefined;
 
@@ -191,9 +187,7 @@ function createLoadedVideo(
 
   /** A browser extension that speeds up every video would make it end before it was watched. */
   function keepRate(): void {
-    if (video.playbackRate <= 1 || rateChanges === maxRateChanges) return;
-    rateChanges += 1;
-    video.playbackRate = 1;
+    if (video.playbackRate > 1) video.playbackRate = 1;
   }
 
   const reportSound = () => emit({ type: 'muted', muted: video.muted || video.volume === 0 });
