@@ -11,11 +11,12 @@ export function speedUp(speed: number): void {
   window.setInterval = ((run: () => void, ms = 0) =>
     interval(run, ms / speed)) as typeof window.setInterval;
   window.requestAnimationFrame = (run) => frame(() => run(performance.now()));
-  // An ad undoes a rate that it notices.
-  addEventListener('ratechange', (event) => event.stopImmediatePropagation(), true);
   const { play } = HTMLMediaElement.prototype;
+  const rate = Object.getOwnPropertyDescriptor(HTMLMediaElement.prototype, 'playbackRate');
+  // An ad undoes a rate that it notices.
+  Object.defineProperty(HTMLMediaElement.prototype, 'playbackRate', { get: () => 1, set() {} });
   HTMLMediaElement.prototype.play = function (this: HTMLMediaElement) {
-    this.playbackRate = speed;
+    rate?.set?.call(this, speed);
     return play.call(this);
   };
 }
