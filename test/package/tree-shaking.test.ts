@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build, type Metafile } from 'esbuild';
@@ -70,6 +71,10 @@ it('in a build of one file, the slim entry point for Cocos Creator saves the tra
     expect([whole.code.includes(text), slim.code.includes(text)], text).toEqual([true, !isSaved]);
   expect(slim.bytes).toBeLessThan(58_900);
   expect(whole.bytes - slim.bytes).toBeGreaterThan(5_000);
+  const guide = readFileSync(new URL('../../docs/cocos.md', import.meta.url), 'utf8');
+  const [, ...figures] = /into its script.*?: ([\d.]+) kB .*?: ([\d.]+) kB\./.exec(guide) ?? [];
+  for (const [index, { bytes }] of [whole, slim].entries())
+    expect(Math.abs(Number(figures[index]) - bytes / 1_000)).toBeLessThan(0.5);
 });
 
 /** Bundles a game that consists only of this code. */
