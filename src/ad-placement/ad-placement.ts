@@ -1,3 +1,4 @@
+import { toList } from '../platform/guard.ts';
 import { type Clock, createDeadline, type Deadline, systemClock } from '../platform/clock.ts';
 import { warnOnce } from '../platform/warn.ts';
 import { type AdFormat, createLoadedAds } from './keep-loaded.ts';
@@ -116,8 +117,7 @@ export function createAdPlacement(
     loadedAds.whenConsentKnown(allPlacements[0]?.[1] ?? '');
   const preloadAll = (): Promise<unknown> =>
     Promise.all(
-      Array.from(
-        new Map(allPlacements.map(([key, placement]) => [placement, formatOf(key)])),
+      toList(new Map(allPlacements.map(([key, placement]) => [placement, formatOf(key)]))).map(
         (entry) => loadedAds.keep(...entry),
       ),
     );

@@ -1,4 +1,4 @@
-import { attempt } from '../platform/guard.ts';
+import { attempt, toList } from '../platform/guard.ts';
 
 /** How much of an ad a person can see. */
 export interface VisibleShare {
@@ -108,9 +108,7 @@ function findStyleCause(element: Element): string | undefined {
     if (isOnTopLayer(node)) return undefined;
     if (own && node.getRootNode() === own) continue;
     const style = getComputedStyle(node);
-    const filters = Array.from(
-      style.filter.matchAll(/(opacity|brightness|contrast|blur)\(([\d.]+)/g),
-    );
+    const filters = toList(style.filter.matchAll(/(opacity|brightness|contrast|blur)\(([\d.]+)/g));
     opacity *= Number(style.opacity);
     for (const [, name, value] of filters) {
       if (name === 'blur' ? Number(value) > 10 : Number(value) < 0.2)

@@ -2,7 +2,7 @@ import type { Decision } from '../../protocol/wire.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Availability } from '../outcome.ts';
 import type { Deadline } from '../platform/clock.ts';
-import { copyOwn, messageOf } from '../platform/guard.ts';
+import { copyOwn, messageOf, toList } from '../platform/guard.ts';
 import { listen, native } from '../platform/native.ts';
 import type { PageLifecycle } from '../platform/page.ts';
 import type { AdRules } from './ad-rules.ts';
@@ -141,7 +141,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   /** Schedules a check at the time when the next ad or no-fill expires. */
   const scheduleCheck = (): void => {
     cancelCheck?.();
-    nextExpiry = Array.from(slots)
+    nextExpiry = toList(slots)
       .flatMap(([placement, slot]) => {
         const leftMs = (): number => findWaitMs(placement, {});
         return findDeadlines(slot, { leftMs, passed: () => leftMs() <= 0 });
@@ -164,7 +164,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   });
 
   const forgetAll = (): void => {
-    Array.from(slots.keys()).forEach(forget);
+    toList(slots.keys()).forEach(forget);
     nextExpiry = undefined;
     cancelCheck?.();
   };

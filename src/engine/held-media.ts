@@ -1,4 +1,4 @@
-import { attempt } from '../platform/guard.ts';
+import { attempt, toList } from '../platform/guard.ts';
 import { native } from '../platform/native.ts';
 import { isOwnMedia } from '../platform/own-media.ts';
 import { postponeCalls } from './postponed-calls.ts';
@@ -37,7 +37,7 @@ export function holdMedia(others: readonly HTMLMediaElement[] = []): () => void 
     Reflect.apply(native.removeEventListener, document, ['play', onPlay, true]);
     calls.release();
     // A browser may refuse to start one, and the game may have paused it.
-    for (const element of Array.from(held))
+    for (const element of toList(held))
       if (element.isConnected || others.includes(element))
         void attempt(() => Reflect.apply(play, element, []))?.catch(() => {});
     calls.replay();

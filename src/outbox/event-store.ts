@@ -1,3 +1,4 @@
+import { toList } from '../platform/guard.ts';
 import { promisifyRequest } from 'idb-keyval';
 import type { Clock } from '../platform/clock.ts';
 import { createDatabase, waitForCommit } from '../platform/database.ts';
@@ -86,7 +87,7 @@ export function createMemoryStore(): EventStore {
       for (const record of added) records.set(++lastKey, record);
     },
     async read(afterKey) {
-      const laterRecords = Array.from(records).filter(([key]) => key > afterKey);
+      const laterRecords = toList(records).filter(([key]) => key > afterKey);
       return laterRecords.slice(0, pageSize).map(([key, value]) => ({ key, value }));
     },
     async remove(first, last) {

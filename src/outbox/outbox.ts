@@ -1,3 +1,4 @@
+import { toList } from '../platform/guard.ts';
 import type { AdEvent, RewardStatus } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
@@ -137,7 +138,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     onPause: (pause) => broadcast({ pause }),
   });
   // Each event already has its final id, so it is not sent again once it is stored.
-  store.onSlow?.(() => drain.sendDirectly(Array.from(unwritten).flat(), false));
+  store.onSlow?.(() => drain.sendDirectly(toList(unwritten).flat(), false));
   channel.onMessage(({ events = 0, bytes = 0, rewards = [], pause }) => {
     if (events !== 0 || bytes !== 0) resize(shared, events, bytes);
     // The tab that stored the events sends them. A visible tab also waits for its turn, in case that tab dies. A hidden

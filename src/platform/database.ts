@@ -1,3 +1,4 @@
+import { toList } from './guard.ts';
 import { promisifyRequest, type UseStore } from 'idb-keyval';
 import type { Clock } from './clock.ts';
 
@@ -71,7 +72,7 @@ export function createDatabase(options: DatabaseOptions): Database {
         if (operation.checks > operationTimeoutMs / checkIntervalMs) operation.fail();
       }
       // An operation is slow at its second check, after 500 to 1,000 ms.
-      if (Array.from(pending).some(({ checks }) => checks > 1)) options.onSlow?.();
+      if (toList(pending).some(({ checks }) => checks > 1)) options.onSlow?.();
       if (pending.size > 0) scheduleCheck();
     });
   };

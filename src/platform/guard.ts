@@ -27,6 +27,16 @@ export const copyOwn = (value: unknown): Record<string, unknown> =>
   Object.assign(Object.create(null) as Record<string, unknown>, value);
 
 /**
+ * Returns a list of what a set, a map or an iterator contains. On pages with MooTools or Prototype, `Array.from` knows only
+ * lists.
+ */
+export function toList<Item>(items: Iterable<Item>): Item[] {
+  const list: Item[] = [];
+  for (const item of items) list.push(item);
+  return list;
+}
+
+/**
  * Returns the result of `work`, or undefined if `work` throws. A browser API may be missing. It may also fail because
  * cookies are blocked, the frame is sandboxed, or a permissions policy forbids its use.
  */

@@ -1,4 +1,4 @@
-import { attempt } from './guard.ts';
+import { attempt, toList } from './guard.ts';
 import { warnOnce } from './warn.ts';
 
 /** Data about the player that a game passes on, often without knowing what it contains. */
@@ -46,7 +46,7 @@ function cleanUserRef(value: unknown): string | undefined {
 }
 
 function cleanSegments(value: unknown): string[] {
-  const valid = Array.isArray(value) ? Array.from(new Set<unknown>(value)).filter(isSegment) : [];
+  const valid = Array.isArray(value) ? toList(new Set<unknown>(value)).filter(isSegment) : [];
   const segments = valid.slice(0, maxSegments) as string[];
   if (!Array.isArray(value) || segments.length < value.length)
     warnOnce(

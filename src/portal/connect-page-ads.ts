@@ -3,7 +3,7 @@ import type { LoadedCreative } from '../creative/renderer.ts';
 import type { FilledDecision, NoPageAd } from '../decision/request-ad.ts';
 import type { AdsOptions } from '../options.ts';
 import { createDeadline, type Deadline, runWithTimeout } from '../platform/clock.ts';
-import { messageOf, reportUncaught } from '../platform/guard.ts';
+import { messageOf, reportUncaught, toList } from '../platform/guard.ts';
 import { loadPart } from '../platform/load-part.ts';
 import { listen } from '../platform/native.ts';
 import type { PortalAdapter } from './adapter.ts';
@@ -106,7 +106,7 @@ export function connectPageAds(deps: PageAdsDeps): PageAds {
 
   return {
     list: (placement) =>
-      Array.from(ready.keys())
+      toList(ready.keys())
         .filter((name) => !isResting(name, placement))
         .slice(0, maxAdapters),
     load(decision, loadSignal) {

@@ -1,3 +1,4 @@
+import { toList } from '../platform/guard.ts';
 import { delMany, update, values } from 'idb-keyval';
 import type { Clock } from '../platform/clock.ts';
 import { createDatabase } from '../platform/database.ts';
@@ -73,7 +74,7 @@ export function createLedger(options: {
     return entry;
   };
 
-  const cached = (): LedgerEntry[] => Array.from(cache.values());
+  const cached = (): LedgerEntry[] => toList(cache.values());
   const readAll = async (): Promise<LedgerEntry[]> => {
     const reading = values<unknown>(rewards).then((stored) => {
       for (const entry of stored.filter(isEntry))

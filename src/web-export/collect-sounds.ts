@@ -1,3 +1,5 @@
+import { toList } from '../platform/guard.ts';
+
 type Sound = AudioContext | HTMLAudioElement;
 
 const names = ['AudioContext', 'webkitAudioContext', 'Audio'] as const;
@@ -26,5 +28,7 @@ export function collectSounds(): () => Sound[] {
     });
   }
   return () =>
-    Array.from(references, (reference) => reference.deref()).filter((sound) => sound !== undefined);
+    toList(references)
+      .map((reference) => reference.deref())
+      .filter((sound) => sound !== undefined);
 }

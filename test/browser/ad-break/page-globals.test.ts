@@ -50,6 +50,27 @@ it('a video pauses on a hidden page whose game says that it is visible and keeps
   expect(await running).toMatchObject({ outcome: 'rewarded' });
 });
 
+it('delivers the reward on a page whose library has an `Array.from` that knows only lists', async () => {
+  const original = Array.from.bind(Array) as (...call: unknown[]) => unknown[];
+  // The test's own tools need the real one.
+  const isCalledBySdk = (): boolean => /\/src\//.test(new Error('Where?').stack ?? '');
+  const from = (value: object, ...rest: unknown[]): unknown[] =>
+    'length' in value || !isCalledBySdk() ? original(value, ...rest) : [value];
+  undo.push(replaceValue(Array, 'from', from));
+  const ads = createAds({
+    publishableKey: createPublishableKey(),
+    serviceUrl: 'https://ads.test',
+    userRef: 'ann',
+    segments: ['a', 'a', 'b'],
+    fetch: createStubService().fetch,
+  });
+  undo.push(() => ads.destroy());
+  const received: unknown[] = [];
+  ads.on('reward', (reward) => void received.push(reward));
+  expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
+  await eventually(() => expect(received).toHaveLength(1));
+});
+
 it('works in a page that has added properties to every object', async () => {
   const names = [
     'engine',
