@@ -1,5 +1,5 @@
-import { toList } from '../platform/guard.ts';
 import { type Clock, createDeadline, type Deadline, systemClock } from '../platform/clock.ts';
+import { toList } from '../platform/guard.ts';
 import { warnOnce } from '../platform/warn.ts';
 import { type AdFormat, createLoadedAds } from './keep-loaded.ts';
 import { isTypeName, readBreak, readProperty } from './read-break.ts';

@@ -49,6 +49,7 @@ export function createWatchedTime(clock: Pick<Clock, 'monotonic'>): WatchedTime 
 const bufferGraceMs = 1_500;
 /** Minimum time between two `progress` events, in milliseconds. Browsers fire `timeupdate` 4 to 66 times a second. */
 const minProgressIntervalMs = 240;
+
 /** Renders a video that plays once, with sound if the browser allows it. */
 export const renderVideo: Renderer = async (creative, { clock, locale, signal }) => {
   const { media } = creative;

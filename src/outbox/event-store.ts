@@ -1,7 +1,7 @@
-import { toList } from '../platform/guard.ts';
 import { promisifyRequest } from 'idb-keyval';
 import type { Clock } from '../platform/clock.ts';
 import { createDatabase, waitForCommit } from '../platform/database.ts';
+import { toList } from '../platform/guard.ts';
 
 /** A stored record: the events from one task, each as the JSON that is sent to the service. */
 export interface EventRecord {

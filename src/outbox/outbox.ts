@@ -1,6 +1,6 @@
-import { toList } from '../platform/guard.ts';
 import type { AdEvent, RewardStatus } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
+import { toList } from '../platform/guard.ts';
 import type { NewId } from '../platform/ids.ts';
 import { browserLocks, type Locks } from '../platform/locks.ts';
 import { native } from '../platform/native.ts';

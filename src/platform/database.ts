@@ -1,6 +1,6 @@
-import { toList } from './guard.ts';
 import { promisifyRequest, type UseStore } from 'idb-keyval';
 import type { Clock } from './clock.ts';
+import { toList } from './guard.ts';
 
 /** An IndexedDB database. It is opened on first use, and reopened if the browser has closed it. */
 export interface Database {

@@ -1,7 +1,7 @@
-import { toList } from '../platform/guard.ts';
 import { delMany, update, values } from 'idb-keyval';
 import type { Clock } from '../platform/clock.ts';
 import { createDatabase } from '../platform/database.ts';
+import { toList } from '../platform/guard.ts';
 import { isEntry, type LedgerEntry, progress } from './reward-machine.ts';
 
 /** Stores rewards on the device. Falls back to memory while the browser's database is failing. */

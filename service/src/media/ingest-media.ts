@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { DomainError } from '../platform/domain-error.ts';
 import type { MediaStore } from './media-store.ts';
 import { storedExtensions, type StoredType } from './media-type.ts';
+import type { ProbeThread } from './probe-thread.ts';
 import type { MediaProperties } from './read-media.ts';
 import type { Uploads } from './uploads.ts';
 
@@ -17,7 +17,7 @@ interface StoredFile {
 export type IngestedMedia = StoredFile & MediaProperties;
 
 /**
- * Checks a file and stores it under the hash of its content.
+ * Checks a file and stores it under the hash of its content. The caller can't use `body` any more; see `ProbeThread`.
  *
  * @param declaredType the type according to the file name or a header, which must match the content
  * @throws DomainError when the file cannot be used in an ad.
@@ -28,41 +28,40 @@ type IngestMedia = (
   declaredType: string | undefined,
 ) => Promise<IngestedMedia>;
 
-/** @param probe reads the file like `readMedia`, but outside the thread that serves requests */
 export const createIngestMedia = (
   store: MediaStore,
   uploads: Pick<Uploads, 'record'>,
-  probe: (body: Buffer) => Promise<MediaProperties>,
+  probe: ProbeThread['probe'],
 ): IngestMedia => {
   const storeFile = createStoreFile(store, uploads);
-  return async (accountId, body, declaredType) => {
-    const properties = await probe(body);
+  return async (accountId, upload, declaredType) => {
+    const { body, properties, sha256 } = await probe(upload);
     if (declaredType !== undefined && declaredType !== properties.type) {
       throw new DomainError(
         'invalid_request',
         `The file is ${properties.type}, but was declared as ${declaredType.slice(0, 100)}.`,
       );
     }
-    return { ...properties, ...(await storeFile(accountId, body, properties.type)) };
+    return { ...properties, ...(await storeFile(accountId, body, properties.type, sha256)) };
   };
 };
 
 /**
  * Stores a checked file under the hash of its content. It counts toward the account's quota.
  *
- * @param sha256 the hex-encoded hash (default: computed)
+ * @param sha256 the hex-encoded hash of the content
  * @throws DomainError `quota_exceeded`
  */
 export type StoreFile = (
   accountId: string,
   body: Buffer,
   type: StoredType,
-  sha256?: string,
+  sha256: string,
 ) => Promise<StoredFile>;
 
 export const createStoreFile =
   (store: MediaStore, uploads: Pick<Uploads, 'record'>): StoreFile =>
-  async (accountId, body, type, sha256 = createHash('sha256').update(body).digest('hex')) => {
+  async (accountId, body, type, sha256) => {
     const name = `${sha256}.${storedExtensions[type]}`;
     await uploads.record(accountId, { name, bytes: body.length });
     await store.put(name, body, type);

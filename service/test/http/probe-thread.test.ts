@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +8,7 @@ import { createProbeThread, type ProbeThread } from '../../src/media/probe-threa
 const meadow = readFileSync(
   fileURLToPath(new URL('../../../demo/creatives/dist/meadow.mp4', import.meta.url)),
 );
+const copyMeadow = (): Buffer => Buffer.from(new Uint8Array(meadow).buffer);
 
 /** Returns the meadow video with `entries` entries in its first time-to-sample table (ISO/IEC 14496-12, 8.6.1.2). */
 function createVideoWithSampleTimes(entries: number): Buffer {
@@ -34,17 +36,40 @@ afterEach(() => thread.stop());
 test('files are parsed one at a time in a worker thread', async () => {
   thread = createProbeThread();
   const [video, text] = await Promise.allSettled([
-    thread.probe(meadow),
+    thread.probe(copyMeadow()),
     thread.probe(Buffer.from('<!doctype html>\xff', 'latin1')),
   ]);
-  expect(video).toMatchObject({ value: { type: 'video/mp4', durationMs: 12_000 } });
+  expect(video).toMatchObject({
+    value: { properties: { type: 'video/mp4', durationMs: 12_000 } },
+  });
   expect(text).toMatchObject({ reason: { message: 'The file is text, but not valid UTF-8.' } });
-  expect(meadow.length).toBeGreaterThan(0);
+});
+
+test.each<[string, () => Buffer, number]>([
+  ['with memory of its own is handed over', copyMeadow, 0],
+  [
+    'that shares its memory is copied',
+    () => Buffer.concat([copyMeadow(), meadow]).subarray(0, meadow.length),
+    meadow.length,
+  ],
+  [
+    'that is a few bytes long is copied',
+    () => Buffer.from('GIF89a\x01\0\x01\0\0\0\0;', 'latin1'),
+    14,
+  ],
+])('a file %s, and comes back with its hash', async (_how, create, bytesLeft) => {
+  thread = createProbeThread();
+  const body = create();
+  const content = Buffer.from(body);
+  const file = await thread.probe(body);
+  expect(body.length).toBe(bytesLeft);
+  expect(file.body.equals(content)).toBe(true);
+  expect(file.sha256).toBe(createHash('sha256').update(content).digest('hex'));
 });
 
 test('a file that is slow to parse does not block the process', async () => {
   thread = createProbeThread();
-  await thread.probe(meadow);
+  await thread.probe(copyMeadow());
   const costlyVideo = createVideoWithSampleTimes(1_000_000);
   // This thread only copies the file; the worker thread parses it. Meanwhile, timers run here.
   let ticks = 0;
@@ -64,14 +89,17 @@ const countLowThreads = (): number =>
 test.runIf(process.platform === 'linux')('files wait for everything else', async () => {
   const before = countLowThreads();
   thread = createProbeThread();
-  await thread.probe(meadow);
+  await thread.probe(copyMeadow());
   expect(countLowThreads()).toBe(before + 1);
 });
 
 test('a file that takes too long to parse is rejected', async () => {
   // Loading the parser takes longer than 1 ms, so this limit is always exceeded.
   thread = createProbeThread({ timeoutMs: 1 });
-  const results = await Promise.allSettled([thread.probe(meadow), thread.probe(meadow)]);
+  const results = await Promise.allSettled([
+    thread.probe(copyMeadow()),
+    thread.probe(copyMeadow()),
+  ]);
   for (const result of results)
     expect(result).toMatchObject({
       reason: { message: 'The file takes too much time or memory to read.' },

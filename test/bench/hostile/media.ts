@@ -1,4 +1,6 @@
-import { createHostileFiles } from '../../../service/test/hostile/media.ts';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { signInOwner } from '../../../service/test/http/panel-client.ts';
 import type { InProcessService } from '../../../service/test/in-process.ts';
 import {
@@ -9,33 +11,29 @@ import {
   quantile,
   sleep,
 } from './measure.ts';
+import type { Upload } from './upload-files.ts';
 
 const quietMs = 15_000;
 
 /** Uploads the corpus through the panel, and measures decisions meanwhile. */
 export async function benchMedia(running: InProcessService): Promise<Finding[]> {
-  const owner = await signInOwner(running);
-  const files = createHostileFiles();
+  await signInOwner(running);
+  const uploader = fork(fileURLToPath(new URL('./upload-files.ts', import.meta.url)), [
+    running.url,
+  ]);
+  await once(uploader, 'message');
   await measureDecisions(running, sleep(3_000));
   const quiet = await measureDecisions(running, sleep(quietMs));
-  const results: { name: string; ms: number; status: number }[] = [];
-  const uploadAll = async (): Promise<void> => {
-    for (const { name, bytes } of files) {
-      const startedAtMs = performance.now();
-      const { status } = await owner.send(
-        'POST',
-        '/panel/api/media?name=file',
-        new Blob([new Uint8Array(bytes)]),
-        { 'content-type': 'application/octet-stream' },
-      );
-      results.push({ name, ms: performance.now() - startedAtMs, status });
-    }
-  };
-  const busy = await measureDecisions(running, uploadAll());
+  uploader.send('start');
+  const answer = once(uploader, 'message');
+  const busy = await measureDecisions(running, answer);
+  const [results] = (await answer) as [Upload[]];
   const slowest = results.toSorted((a, b) => b.ms - a.ms);
   const accepted = results.filter(({ status }) => status === 201).length;
   const failed = results.filter(({ status }) => status >= 500).length;
-  print(`${files.length} hostile files were uploaded, ${accepted} of them accepted; the slowest:`);
+  print(
+    `${results.length} hostile files were uploaded, ${accepted} of them accepted; the slowest:`,
+  );
   for (const { name, ms, status } of slowest.slice(0, 8))
     print(`  ${(ms / 1_000).toFixed(2)} s, ${status}: ${name}`);
   print(`  decisions before: ${describeLatencies(quiet)}`);

@@ -2,8 +2,7 @@ import type { Creative, Media } from '@trueward/protocol/wire';
 import type { Offer } from '../offer.ts';
 import { withoutQuery } from '../web-url.ts';
 import type { StoreFile } from '../../media/ingest-media.ts';
-import type { MediaProperties } from '../../media/read-media.ts';
-import type { ProbeThread } from '../../media/probe-thread.ts';
+import type { ProbedFile, ProbeThread } from '../../media/probe-thread.ts';
 import { DomainError } from '../../platform/domain-error.ts';
 import { type FetchedFile, type FetchMedia, RejectedError } from './fetch-media.ts';
 
@@ -49,9 +48,9 @@ export const fetchVideo = (
 export async function copyVideo(
   deps: MediaDeps,
   accountId: string,
-  { body, sha256 }: FetchedFile,
+  fetched: FetchedFile,
 ): Promise<VideoMedia> {
-  const properties = await readProperties(deps, body);
+  const { body, properties } = await probe(deps, fetched.body);
   const { type, width, height, durationMs, videoCodec, audioCodec } = properties;
   if (!type.startsWith('video/') || !width || !height || !durationMs || !videoCodec)
     throw new RejectedError('unsupported', `The file is ${type}; expected an MP4 or WebM video.`);
@@ -65,7 +64,7 @@ export async function copyVideo(
       'unsupported',
       `The file uses the ${audioCodec} audio codec, which not all browsers support; expected AAC, MP3, Opus or Vorbis.`,
     );
-  const { name } = await deps.storeFile(accountId, body, type, sha256);
+  const { name } = await deps.storeFile(accountId, body, type, fetched.sha256);
   const bitrate = Math.round((body.length * 8_000) / durationMs);
   const codecs = [videoCodec, ...(audioCodec === undefined ? [] : [audioCodec])].join(', ');
   const mime = `${type}; codecs="${codecs}"`;
@@ -89,9 +88,9 @@ const playableVideoCodec =
   /^(?:avc[13]\.(?:42|4d|58|64)[0-9a-f]{4}|vp8|vp09\.00\.[0-9.]+|av01\.0\.\w+\.08[\w.]*)$/i;
 const playableAudioCodec = /^(?:mp4a\.(?:40|69|6b)[0-9a-f.]*|mp3|opus|vorbis|flac)$/i;
 
-async function readProperties({ probe }: MediaDeps, body: Buffer): Promise<MediaProperties> {
+async function probe(deps: MediaDeps, body: Buffer): Promise<ProbedFile> {
   try {
-    return await probe(body);
+    return await deps.probe(body);
   } catch (error) {
     if (error instanceof DomainError) throw new RejectedError('unsupported', error.message);
     throw error;
@@ -147,8 +146,9 @@ export async function copyIcon(
   url: string,
   { accountId, loopback, signal }: FetchRules,
 ): Promise<CreativeIcon> {
-  const { body, sha256 } = await deps.fetchMedia({ url, maxBytes: maxIconBytes, loopback }, signal);
-  const { type, width = 0, height = 0 } = await readProperties(deps, body);
+  const fetched = await deps.fetchMedia({ url, maxBytes: maxIconBytes, loopback }, signal);
+  const { body, properties, sha256 } = await probe(deps, fetched.body);
+  const { type, width = 0, height = 0 } = properties;
   if (!type.startsWith('image/'))
     throw new RejectedError('unsupported', `The icon is ${type}; expected an image.`);
   const fits = (pixels: number) => pixels >= 1 && pixels <= maxIconSize;
