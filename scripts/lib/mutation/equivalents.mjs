@@ -78,6 +78,13 @@ const equivalents = [
     replacement: 'false',
     reason: 'An answer without an offer is no bid; only its type says that it may have none.',
   },
+  {
+    file: 'service/src/http/routes/events.ts',
+    line: 'malformed: true',
+    original: 'true',
+    replacement: 'false',
+    reason: 'Whether an event has this member is what counts.',
+  },
 ];
 
 /** @param {string} text */

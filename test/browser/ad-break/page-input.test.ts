@@ -294,6 +294,17 @@ describe.runIf(server.browser === 'chromium')('Input', () => {
     expect(stage.count('close')).toBe(0);
   });
 
+  it('by Escape or by the page can’t close the ad for good', async () => {
+    await openAd();
+    const { dialog } = overlay();
+    for (const asks of [true, false, true]) {
+      // Chromium does so at the second press of Escape, which it lets no page prevent.
+      dialog?.close();
+      await eventually(() => expect([dialog?.open, isAsking()]).toEqual([true, asks]));
+    }
+    expect(stage.count('close')).toBe(0);
+  });
+
   it('by gamepad closes, chooses and mutes', async () => {
     let pressed: number[] = [0];
     const getGamepads = vi.spyOn(navigator, 'getGamepads').mockImplementation(() => [
