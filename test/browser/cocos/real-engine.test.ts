@@ -3,7 +3,8 @@ import { cocosDriver } from '../../../src/cocos/cocos-driver.ts';
 import type { CocosAudioSource, CocosModule } from '../../../src/cocos/cocos-module.ts';
 import { eventually } from '../../support/eventually.ts';
 import { click } from '../engine/real-input.ts';
-import { checkWishes, createSilence, forEach, index } from '../engine/wishes.ts';
+import { listCocosCalls } from '../engine/cocos-calls.ts';
+import { checkWishes, createSilence, index } from '../engine/wishes.ts';
 import { frames } from '../phaser/phaser-games.ts';
 
 // The driver in Cocos Creator's own engine, which is not part of this repository: COCOS_ENGINE is a folder with it
@@ -110,22 +111,12 @@ describe.runIf(folder !== '')('In Cocos Creator’s own engine', () => {
           },
           settle: () => frames(5),
           calls: {
-            pause: () => cc.game.pause(),
-            resume: () => cc.game.resume(),
-            'director.pause': () => cc.director.pause(),
-            'director.resume': () => cc.director.resume(),
+            ...listCocosCalls(cc, sounds),
             newSound() {
               const sound = addSound(scene);
               all.push(sound);
               sound.play();
             },
-            ...forEach(sounds, {
-              play: (sound) => sound.play(),
-              pause: (sound) => sound.pause(),
-              stop: (sound) => sound.stop(),
-              mute: (sound) => (sound.volume = 0),
-              unmute: (sound) => (sound.volume = 1),
-            }),
           },
           state: () => [
             cc.game.isPaused(),

@@ -14,6 +14,7 @@ import {
   phaser4,
   type RunningGame,
 } from '../phaser/phaser-games.ts';
+import { listCocosCalls } from './cocos-calls.ts';
 import { checkWishes, createSilence, forEach, index } from './wishes.ts';
 
 // A page may play sound only after a user gesture.
@@ -59,18 +60,8 @@ it.each(['audio', 'no audio'])('Cocos Creator with %s', async (kind) => {
       return {
         driver: cocosDriver(hasAudio ? engine : withoutAudio(engine)),
         calls: {
-          pause: () => engine.game.pause(),
-          resume: () => engine.game.resume(),
-          'director.pause': () => engine.director.pause(),
-          'director.resume': () => engine.director.resume(),
+          ...listCocosCalls(engine, sounds),
           ...(hasAudio ? soundCalls : {}),
-          ...forEach(sounds, {
-            play: (sound) => sound.play(),
-            pause: (sound) => sound.pause(),
-            stop: (sound) => sound.stop(),
-            mute: (sound) => (sound.volume = 0),
-            unmute: (sound) => (sound.volume = 1),
-          }),
         },
         state: () => [
           engine.game.isPaused(),

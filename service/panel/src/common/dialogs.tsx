@@ -11,6 +11,7 @@ import {
   TextField,
 } from '@mui/material';
 import { type ReactNode, useId, useState } from 'react';
+import { Confirm } from 'react-admin';
 import { CopyText } from './copy-text.tsx';
 
 interface FormDialogProps {
@@ -64,6 +65,37 @@ export function DialogButton({ label, dialog, ...buttonProps }: DialogButtonProp
       </Button>
       {isOpen && dialog(() => setOpen(false))}
     </>
+  );
+}
+
+interface DangerButtonProps {
+  label: string;
+  title: string;
+  content: string;
+  confirm: string;
+  onConfirm(): void;
+}
+
+/** A button for what can't be undone, which asks first. */
+export function DangerButton({ label, onConfirm, ...question }: DangerButtonProps) {
+  return (
+    <DialogButton
+      label={label}
+      variant="text"
+      color="error"
+      dialog={(close) => (
+        <Confirm
+          {...question}
+          isOpen
+          confirmColor="warning"
+          onClose={close}
+          onConfirm={() => {
+            close();
+            onConfirm();
+          }}
+        />
+      )}
+    />
   );
 }
 

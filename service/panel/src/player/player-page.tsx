@@ -11,12 +11,12 @@ import {
 } from '@mui/material';
 import type { LinkCode, PlayerWallet, WalletEntry } from '@trueward/protocol/wire';
 import { Fragment, useState } from 'react';
-import { Confirm, useCanAccess } from 'react-admin';
+import { useCanAccess } from 'react-admin';
 import { Link, useSearchParams } from 'react-router';
 import { readMessage } from '../api/problem.ts';
 import { query } from '../api/resources.ts';
 import { useAction, useRead } from '../api/use-call.ts';
-import { DialogButton, FormDialog, SecretDialog } from '../common/dialogs.tsx';
+import { DangerButton, DialogButton, FormDialog, SecretDialog } from '../common/dialogs.tsx';
 import { DecisionResults } from '../activity/decision-results.tsx';
 import { Facts } from '../common/facts.tsx';
 import { Page, PanelCard, WideContent } from '../common/page.tsx';
@@ -203,24 +203,12 @@ function NewCode({ path }: { path: string }) {
 function SignOut({ path }: { path: string }) {
   const { run } = useAction({ successMessage: 'Signed out of all devices.' });
   return (
-    <DialogButton
+    <DangerButton
       label="Sign out of all devices"
-      variant="text"
-      color="error"
-      dialog={(close) => (
-        <Confirm
-          isOpen
-          title="Sign the player out of all devices?"
-          content="The wallet stays. The player needs a new code to reach it."
-          confirm="Sign out"
-          confirmColor="warning"
-          onClose={close}
-          onConfirm={() => {
-            close();
-            run(`${path}/devices`, { method: 'DELETE' });
-          }}
-        />
-      )}
+      title="Sign the player out of all devices?"
+      content="The wallet stays. The player needs a new code to reach it."
+      confirm="Sign out"
+      onConfirm={() => run(`${path}/devices`, { method: 'DELETE' })}
     />
   );
 }
@@ -229,24 +217,12 @@ function SignOut({ path }: { path: string }) {
 function Erase({ playerRef }: { playerRef: string }) {
   const { run } = useAction({ successMessage: 'The player is being erased.' });
   return (
-    <DialogButton
+    <DangerButton
       label="Erase the player"
-      variant="text"
-      color="error"
-      dialog={(close) => (
-        <Confirm
-          isOpen
-          title="Erase everything about this player?"
-          content="The wallet, the devices, and all decisions, events and webhook events are deleted. This can’t be undone."
-          confirm="Erase"
-          confirmColor="warning"
-          onClose={close}
-          onConfirm={() => {
-            close();
-            run(`/v1/users/${encodeURIComponent(playerRef)}`, { method: 'DELETE' });
-          }}
-        />
-      )}
+      title="Erase everything about this player?"
+      content="The wallet, the devices, and all decisions, events and webhook events are deleted. This can’t be undone."
+      confirm="Erase"
+      onConfirm={() => run(`/v1/users/${encodeURIComponent(playerRef)}`, { method: 'DELETE' })}
     />
   );
 }
