@@ -17,7 +17,7 @@ minimum, and with 2 if the tests fail without a mutant.
   --files PREFIX   core files whose path begins with PREFIX; can be repeated
   --tests PREFIX   only tests whose path begins with PREFIX; can be repeated
   --base REF       what to compare with; default: origin/main or main
-  --kind KIND      only mutants of this kind: code or sql
+  --kind KIND      only mutants of this kind: code, sql, or limit, which are comparisons with a limit
   --sample N       only N randomly chosen mutants
   --seed N         the seed of the sample, to repeat it; default: random, and printed
   --minimum N      the lowest score, in percent; default: 95
@@ -33,7 +33,7 @@ const { values } = parseArgs({
     files: { type: 'string', multiple: true, default: [] },
     tests: { type: 'string', multiple: true, default: [] },
     base: { type: 'string' },
-    kind: { type: 'string' },
+    kind: { type: 'string', default: 'all' },
     sample: { type: 'string' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
     minimum: { type: 'string', default: '95' },
@@ -51,12 +51,24 @@ if (values.help) {
 
 async function main() {
   const { isEquivalent } = await import('./lib/mutation/equivalents.mjs');
-  const { mutateFile } = await import('./lib/mutation/mutate-code.mjs');
+  const { isLimit, mutateFile } = await import('./lib/mutation/mutate-code.mjs');
   const { root } = await import('./lib/run.mjs');
+  /** @type {Record<string, (mutant: import('./lib/mutation/mutate-code.mjs').Mutant) => boolean>} */
+  const kinds = {
+    all: () => true,
+    code: ({ kind }) => kind === 'code',
+    sql: ({ kind }) => kind === 'sql',
+    limit: isLimit,
+  };
+  const isOfKind = kinds[values.kind];
+  if (!isOfKind) {
+    console.error(`--kind is “${values.kind}”, but must be ${Object.keys(kinds).join(', ')}.`);
+    return 2;
+  }
   const files = await chooseFiles();
   const allMutants = files
     .flatMap((file) => mutateFile(file, readFileSync(join(root, file), 'utf8')))
-    .filter(({ kind }) => values.kind === undefined || kind === values.kind);
+    .filter(isOfKind);
   const equivalents = allMutants.filter(isEquivalent);
   const candidates = allMutants.filter((mutant) => !isEquivalent(mutant));
   const mutants =

@@ -73,6 +73,15 @@ export const applyMutant = (source, { start, end, replacement }) =>
   source.slice(0, start) + replacement + source.slice(end);
 
 /**
+ * Whether a mutant shifts a comparison with something named as a limit, such as `size >= maxCached`: only a test on both
+ * sides of the edge notices it.
+ *
+ * @param {Mutant} mutant
+ */
+export const isLimit = ({ kind, original, lineText }) =>
+  kind === 'code' && /^[<>]=?$/.test(original) && /\b(max|min)[A-Z]|[lL]imit/.test(lineText);
+
+/**
  * @param {Node} node
  * @param {string} source
  * @param {Edit[]} edits

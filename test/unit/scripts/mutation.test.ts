@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { namesAt, recordCalls } from '../../../scripts/lib/mutation/functions.mjs';
-import { applyMutant, mutateFile } from '../../../scripts/lib/mutation/mutate-code.mjs';
+import { applyMutant, isLimit, mutateFile } from '../../../scripts/lib/mutation/mutate-code.mjs';
 
 const flatten = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
 
@@ -113,4 +113,15 @@ class Box {
   ]);
   expect([namesOf('1;').length, called('1;')]).toEqual([1, false]);
   expect(namesOf('2;')).toHaveLength(5);
+});
+
+test.each<[string, boolean]>([
+  ['if (cache.size >= maxCached) cache.clear();', true],
+  ['if (rows.length > limit) stop();', true],
+  ['if (used < options.minShare) stop();', true],
+  ['if (cache.size === maxCached) cache.clear();', false],
+  ['if (age > 5) cache.clear();', false],
+  ['const maxCached = 10_000;', false],
+])('knows comparisons with a limit: %s', (source, expected) => {
+  expect(mutateFile('file.ts', source).some(isLimit)).toBe(expected);
 });
