@@ -1,4 +1,4 @@
-import { findShownAd } from './ad-break/occupy-page.ts';
+import { findOtherAd, findShownAd } from './ad-break/occupy-page.ts';
 import type { BreakDeps, BreakKind, BreakRequest } from './ad-break/run-ad-break.ts';
 import type {
   Ads,
@@ -57,11 +57,6 @@ export interface AdsDeps {
 /** Assembles the public `Ads` object from its dependencies. */
 export function assembleAds(deps: AdsDeps): Ads {
   const { breakDeps, decisions, events, lifetime, onChange, outbox, record, rewards } = deps;
-  /**
-   * The call whose ad is being requested or is on the screen. Undefined once the ad has closed, even if the reward is
-   * still pending.
-   */
-  let showing: { placement: string } | undefined;
   let ended = false;
   let stopRewards: (() => void) | undefined;
   const wallet = createWallet(deps.openWallet);
@@ -93,9 +88,7 @@ export function assembleAds(deps: AdsDeps): Ads {
     if (lifetime.signal.aborted) return { outcome: 'aborted', reason: 'destroyed' };
     const error = findCallError(options);
     if (error) return { outcome: 'error', reason: 'option_invalid', detail: error };
-    if (!showing) return undefined;
-    const detail = `The ad for ${showing.placement} has not ended.`;
-    return { outcome: 'already_showing', detail };
+    return findOtherAd();
   }
 
   async function show(
@@ -112,14 +105,8 @@ export function assembleAds(deps: AdsDeps): Ads {
       return refusal;
     }
     const call = linkSignals(options.signal, lifetime.signal);
-    const show = { placement };
-    const resumeGame = (): void => {
-      if (showing === show) showing = undefined;
-    };
-    showing = show;
-    onChange();
     record.note('begin');
-    const result = await deps
+    const running = deps
       .run({
         ...options,
         placement,
@@ -135,7 +122,6 @@ export function assembleAds(deps: AdsDeps): Ads {
         },
         onClose() {
           record.note('released');
-          resumeGame();
           emit('close', placement);
           onChange();
           options.onClose?.();
@@ -147,8 +133,10 @@ export function assembleAds(deps: AdsDeps): Ads {
         reason: 'sdk_error',
         detail: String(error),
       }));
+    // The page is occupied now.
+    onChange();
+    const result = await running;
     call.abort();
-    resumeGame();
     record.onResult(placement, result);
     const isEarned = result.outcome === 'rewarded' || result.outcome === 'pending';
     const isForGame = isEarned && result.reward?.credit !== 'wallet';
@@ -160,15 +148,13 @@ export function assembleAds(deps: AdsDeps): Ads {
 
   const diagnostics = (): Diagnostics => ({
     environment: deps.environment,
-    showing: showing?.placement ?? null,
+    showing: findShownAd()?.placement ?? null,
     outbox: outbox.diagnostics(),
     rewards: rewards.diagnostics(),
   });
 
-  /** Whether an ad of this instance, or of another one on this page, is being requested or shown. */
-  const isShowing = (): boolean => (showing ?? findShownAd()) !== undefined;
   const availability: Ads['availability'] = (placement, options) =>
-    isShowing()
+    findShownAd()
       ? { available: false, outcome: 'already_showing' }
       : decisions.availability(placement, options);
 
@@ -190,7 +176,7 @@ export function assembleAds(deps: AdsDeps): Ads {
   return {
     portal: deps.portal,
     canShow: (placement, options) => availability(placement, options).available,
-    isLoaded: (placement, options) => !isShowing() && decisions.isLoaded(placement, options),
+    isLoaded: (placement, options) => !findShownAd() && decisions.isLoaded(placement, options),
     availability,
     isAdFree: deps.isAdFree,
     preload: async (placement, givenOptions = {}) => {
