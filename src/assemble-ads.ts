@@ -1,4 +1,4 @@
-import { findOtherAd, findShownAd } from './ad-break/occupy-page.ts';
+import { findShownAd, occupyPage } from './ad-break/occupy-page.ts';
 import type { BreakDeps, BreakKind, BreakRequest } from './ad-break/run-ad-break.ts';
 import type {
   Ads,
@@ -83,12 +83,11 @@ export function assembleAds(deps: AdsDeps): Ads {
   }
   syncRewardClaims();
 
-  /** Returns the result of a call that can't show an ad. */
+  /** Returns the result of a call that can't show an ad, whatever else is shown. */
   function refuse(options: ShowOptions): ShowResult | undefined {
     if (lifetime.signal.aborted) return { outcome: 'aborted', reason: 'destroyed' };
     const error = findCallError(options);
-    if (error) return { outcome: 'error', reason: 'option_invalid', detail: error };
-    return findOtherAd();
+    return error ? { outcome: 'error', reason: 'option_invalid', detail: error } : undefined;
   }
 
   async function show(
@@ -97,16 +96,17 @@ export function assembleAds(deps: AdsDeps): Ads {
     givenOptions: ShowOptions = {},
   ): Promise<ShowResult> {
     const options = copyOptions(givenOptions);
-    const refusal = refuse(options);
-    if (refusal) {
+    const release = refuse(options) ?? occupyPage({ placement });
+    if (typeof release === 'object') {
       // As for any other call, the event follows the call.
       await Promise.resolve();
-      emit('result', placement, refusal);
-      return refusal;
+      emit('result', placement, release);
+      return release;
     }
     const call = linkSignals(options.signal, lifetime.signal);
+    onChange();
     record.note('begin');
-    const running = deps
+    const result = await deps
       .run({
         ...options,
         placement,
@@ -122,6 +122,7 @@ export function assembleAds(deps: AdsDeps): Ads {
         },
         onClose() {
           record.note('released');
+          release();
           emit('close', placement);
           onChange();
           options.onClose?.();
@@ -133,10 +134,8 @@ export function assembleAds(deps: AdsDeps): Ads {
         reason: 'sdk_error',
         detail: String(error),
       }));
-    // The page is occupied now.
-    onChange();
-    const result = await running;
     call.abort();
+    release();
     record.onResult(placement, result);
     const isEarned = result.outcome === 'rewarded' || result.outcome === 'pending';
     const isForGame = isEarned && result.reward?.credit !== 'wallet';

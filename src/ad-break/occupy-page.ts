@@ -15,21 +15,15 @@ const shownAd: unique symbol = Symbol.for('trueward.shownAd') as never;
 export const findShownAd = (): ShownRequest | undefined =>
   (document as { [shownAd]?: ShownRequest })[shownAd];
 
-/** Returns the result of a request if another ad is being requested or shown on this page. */
-export function findOtherAd(): ShowResult | undefined {
-  const shown = findShownAd();
-  const detail = `The ad for ${shown?.placement} has not ended.`;
-  return shown && { outcome: 'already_showing', detail };
-}
-
 /**
  * Marks the page as showing this request's ad, until the returned function is called. Returns the result of the request
  * instead if another ad is being requested or shown.
  */
 export function occupyPage(request: ShownRequest): (() => void) | ShowResult {
-  const other = findOtherAd();
-  if (other) return other;
   const page: { [shownAd]?: ShownRequest } = document as object;
+  const other = page[shownAd];
+  if (other)
+    return { outcome: 'already_showing', detail: `The ad for ${other.placement} has not ended.` };
   page[shownAd] = request;
   return () => {
     if (page[shownAd] === request) delete page[shownAd];

@@ -4,7 +4,6 @@ import type { ShowResult } from '../outcome.ts';
 import { has } from '../platform/guard.ts';
 import type { AdRequestOptions, ReadyAd } from '../decision/request-ad.ts';
 import { type AdSource, obtainAd } from './obtain-ad.ts';
-import { occupyPage } from './occupy-page.ts';
 import { type MachineDeps, runMachine, type ShowRequest } from './run-machine.ts';
 
 export type { BreakKind } from './machine.ts';
@@ -33,34 +32,21 @@ export interface NextAd {
   show(request: BreakRequest, ad: ReadyAd): Promise<ShowResult>;
 }
 
-/**
- * Runs one ad break, from the request to the result: requests an ad and shows it. Runs at most one ad break at a time
- * on this page, across all instances and copies of this script. Never rejects for an ad-related reason.
- */
+/** Runs one ad break, from the request to the result: requests an ad and shows it. Never rejects for an ad-related reason. */
 export async function runAdBreak(deps: BreakDeps, request: BreakRequest): Promise<ShowResult> {
-  const release = occupyPage(request);
-  if (typeof release === 'object') return release;
-  try {
-    const obtain = (options?: AdRequestOptions) =>
-      obtainAd(deps, { ...request, ...options, format: request.kind }, deps.text.ready);
-    const next: NextAd = {
-      obtain: () => obtain({ withoutPageAds: true }),
-      show: (nextRequest, nextAd) =>
-        runMachine({ ...deps, strings: deps.text.strings() }, nextRequest, nextAd),
-    };
-    const ad = await obtain();
-    if (!has(ad, 'creative')) return ad;
-    const showRequest: BreakRequest = {
-      ...request,
-      muted: request.muted ?? deps.muted,
-      onSoundChosen: (muted) => (deps.muted = muted),
-      onClose() {
-        release();
-        request.onClose?.();
-      },
-    };
-    return await (deps.showInPage?.(showRequest, ad, next) ?? next.show(showRequest, ad));
-  } finally {
-    release();
-  }
+  const obtain = (options?: AdRequestOptions) =>
+    obtainAd(deps, { ...request, ...options, format: request.kind }, deps.text.ready);
+  const next: NextAd = {
+    obtain: () => obtain({ withoutPageAds: true }),
+    show: (nextRequest, nextAd) =>
+      runMachine({ ...deps, strings: deps.text.strings() }, nextRequest, nextAd),
+  };
+  const ad = await obtain();
+  if (!has(ad, 'creative')) return ad;
+  const showRequest: BreakRequest = {
+    ...request,
+    muted: request.muted ?? deps.muted,
+    onSoundChosen: (muted) => (deps.muted = muted),
+  };
+  return deps.showInPage?.(showRequest, ad, next) ?? next.show(showRequest, ad);
 }

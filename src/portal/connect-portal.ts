@@ -228,8 +228,6 @@ export function connectPortal(
     if (reward && has(reward, 'outcome')) return reward;
     const held = findHold(placement, { ...request, format: kind });
     if (held) return held;
-    const vacate = occupyPage(request);
-    if (typeof vacate === 'object') return vacate;
     const result = await runPortalAd(
       {
         clock,
@@ -243,15 +241,8 @@ export function connectPortal(
         track: (adapter) => trackReward(adapter, placement, reward as Reward),
         onShown: () => deps.onShown({ id: newId(), format: kind, placement }),
       },
-      {
-        ...request,
-        onClose() {
-          vacate();
-          request.onClose?.();
-        },
-      },
+      request,
     );
-    vacate();
     note(placement, result);
     return result;
   }

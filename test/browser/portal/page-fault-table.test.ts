@@ -12,6 +12,7 @@ import { eventually } from '../../support/eventually.ts';
 import { createManualClock, runPendingWork } from '../../support/manual-clock.ts';
 import { rowsForRun } from '../../support/quick-run.ts';
 import { decide, englishText, image } from '../ad-break/stage-set.ts';
+import { showAlone } from './show-alone.ts';
 
 // Tests every fault in every phase of a rewarded ad that an ad SDK in the page shows. Each call must end with the expected
 // outcome, give the game back, and report only what has happened. Where there is no ad, the service's next ad is shown.
@@ -128,8 +129,7 @@ function play({ deps, request }: Fault) {
 
   const show = async (more: Partial<BreakRequest> = {}) => {
     await eventually(() => expect(pageAds.list('probe')).toHaveLength(1));
-    return runAdBreak(
-      { ...breakDeps, showInPage: (...run) => pageAds.run(...run) },
+    return showAlone(
       {
         placement: 'revive',
         kind: 'rewarded',
@@ -147,6 +147,7 @@ function play({ deps, request }: Fault) {
           more.onClose?.();
         },
       },
+      (shown) => runAdBreak({ ...breakDeps, showInPage: (...run) => pageAds.run(...run) }, shown),
     );
   };
   return {

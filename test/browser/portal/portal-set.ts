@@ -8,6 +8,7 @@ import type { PortalName } from '../../../src/platform/find-portal.ts';
 import type { PortalAdapter } from '../../../src/portal/adapter.ts';
 import { connectPortal, type PortalDeps } from '../../../src/portal/connect-portal.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
+import { showAlone } from './show-alone.ts';
 
 const { get: readMuted } =
   Object.getOwnPropertyDescriptor(HTMLMediaElement.prototype, 'muted') ?? {};
@@ -72,14 +73,17 @@ export function createPortalPage(
     portal: connected,
     standIn,
     show: (kind: BreakRequest['kind'] = 'rewarded', more: Partial<BreakRequest> = {}) =>
-      connected.run({
-        kind,
-        placement: 'revive',
-        onOpen: () => void (game.opened += 1),
-        onStart: () => void (game.started += 1),
-        onClose: () => void (game.closed += 1),
-        ...more,
-      }),
+      showAlone(
+        {
+          kind,
+          placement: 'revive',
+          onOpen: () => void (game.opened += 1),
+          onStart: () => void (game.started += 1),
+          onClose: () => void (game.closed += 1),
+          ...more,
+        },
+        connected.run,
+      ),
     destroy() {
       lifetime.abort();
       for (const name of standInGlobals) Reflect.deleteProperty(globalThis, name);
