@@ -6,8 +6,13 @@ import { createSessions, hashToken } from '../../src/access/sessions.ts';
 import { createUserTokens } from '../../src/access/user-tokens.ts';
 import { countUsers, findUser, findUsersByEmail, listUsers } from '../../src/access/user.ts';
 import { loadKeys, loadSnapshots } from '../../src/decision/load-configuration.ts';
-import { findCreative } from '../../src/demand/intake/external-creative.ts';
-import { checkReferences, findReferrer } from '../../src/resource/check-document.ts';
+import { addIcon, findCreative } from '../../src/demand/intake/external-creative.ts';
+import {
+  checkLookbacks,
+  checkReferences,
+  findReferrer,
+} from '../../src/resource/check-document.ts';
+import type { Stored } from '../../src/resource/resource.ts';
 import { createResourceStore, searchResources } from '../../src/resource/resource-store.ts';
 import { listAuditEntries } from '../../src/store/audit-log.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -29,7 +34,7 @@ import {
 
 const resources = createResourceStore(clock, makeId);
 const [keyId = ''] = ids('key', 1);
-const [creativeId = ''] = ids('creative', 1);
+const [creativeId = '', otherCreativeId = ''] = ids('creative', 1, 2);
 const [advertiserId = ''] = ids('advertiser', 1);
 const [placementId = ''] = ids('placement', 1);
 const [userId = ''] = ids('user', 1);
@@ -55,6 +60,25 @@ const onDevice = [
 ];
 const openTokens = (database: Database) =>
   createPlayerTokens({ database, clock, tokenSecret: 'secret', makeId, pseudonym: () => 'player' });
+/** Whether the first creative stays approved with an icon that has the second one's image. */
+const isImageApproved = async (database: Database): Promise<true | undefined> => {
+  let isApproved = false;
+  const change = async (
+    _operation: unknown,
+    _target: unknown,
+    update: (before: object) => object,
+  ) => {
+    const after = update({ review: { status: 'approved' } }) as Stored<'creative'>;
+    isApproved = after.review.status === 'approved';
+  };
+  await addIcon(
+    { resourceManager: { change } } as never,
+    { queries: database, scope } as never,
+    { scope, source: { id: sourceId }, offer: { creativeKey: '1' } } as never,
+    { url: '2', origin_url: 'https://a.example/icon.png' } as never,
+  );
+  return isApproved || undefined;
+};
 const countQuota = async (database: Database, kind: string) =>
   (await createQuotas({}, clock).read(database, accountId)).find((usage) => usage.kind === kind)
     ?.used;
@@ -154,6 +178,20 @@ export const accountReads: ReadCases = {
     read: (own) =>
       findCreative(own, { scope, source: { id: sourceId }, offer: { creativeKey: '1' } } as never),
     of: { resources: `id = '${creativeId}'` },
+  },
+  'an image that has been approved': {
+    prepare: [
+      `UPDATE resources SET document = document || jsonb_build_object('source_id', '${sourceId}',
+        'source_key', right(id, 1), 'icons', jsonb_build_array(jsonb_build_object('url', right(id, 1), 'origin_url', '')))
+        WHERE kind = 'creative'`,
+    ],
+    read: isImageApproved,
+    of: { resources: `id = '${otherCreativeId}'` },
+  },
+  'whether a placement looks back too long': {
+    read: async (own) => (await checkLookbacks(own, accountId, 1)).length,
+    of: { resources: `kind = 'placement'` },
+    inBoth: true,
   },
   'audit records': {
     read: (own) => listAuditEntries(own, scope, page),

@@ -15,6 +15,7 @@ import {
   listEventDeliveries,
   listEvents,
 } from '../../src/webhook/delivery-list.ts';
+import { claimDue } from '../../src/webhook/delivery-store.ts';
 import { listFailingEndpoints } from '../../src/webhook/probe.ts';
 import { readWebhookHealth } from '../../src/webhook/webhook-health.ts';
 import { accountId, ids, name, scope } from '../twin-accounts.ts';
@@ -76,6 +77,17 @@ const onePending = [
     WHEN account_id = '${accountId}' AND decision_id = '${decisionId}' THEN 'pending' ELSE 'sent' END`,
 ];
 const pendingRow = { tracker_requests: `decision_id = '${decisionId}'` };
+
+/** Claims everything that is due within a day, with leases that end at once. */
+const dueLater = {
+  endpoints: [],
+  perEndpoint: 9,
+  accounts: [],
+  perAccount: 9,
+  limit: 99,
+  leaseMs: 0,
+  nowMs: nowMs + 86_400_000,
+};
 
 const allOfPlayer = [
   ...samePlayer('decisions', 'player_tokens', 'wallet_balances', 'wallet_entries'),
@@ -231,5 +243,19 @@ export const operationReads: ReadCases = {
     ],
     read: async (own) => (await readIntegrationFacts(own, scope, nowMs)).devicesPerPlayer,
     of: { keys: `id = '${keyId}'` },
+  },
+  'what players did who simulated nothing': {
+    prepare: [`UPDATE decisions SET simulate = 'no_fill' WHERE id <> '${decisionId}'`],
+    read: async (own) => (await readIntegrationFacts(own, scope, nowMs)).players,
+    of: { decisions: `id = '${decisionId}'` },
+  },
+  'the event of a delivery that is due': {
+    prepare: [`UPDATE delivery_queue SET lease_until = NULL`],
+    read: async (own) => {
+      const claimed = await claimDue(own, dueLater);
+      const delivery = claimed.find((due) => due.id === deliveryId && due.accountId === accountId);
+      return delivery?.body ?? undefined;
+    },
+    of: { webhook_events: `id = '${eventId}'` },
   },
 };

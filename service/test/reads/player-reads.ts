@@ -8,6 +8,7 @@ import {
   readEvents,
   readRewardedAds,
 } from '../../src/reward/read-decisions.ts';
+import { createRewardChanges } from '../../src/reward/reward-changes.ts';
 import { createReadReward } from '../../src/reward/reward-status.ts';
 import type { Database } from '../../src/store/database.ts';
 import { listGrantBudgets } from '../../src/wallet/grant-budgets.ts';
@@ -50,6 +51,29 @@ const budgetOf = async (database: Database): Promise<DailyBudget | undefined> =>
   const snapshot = { placements: new Map([['revive', { candidates }]]) } as never;
   await countDailyBudgets(database, scope, snapshot, nowMs, budgets);
   return budgets.get('ad');
+};
+/** Whether one poll finds that a reward is in another state than `unknown`. */
+const hasChanged = async (database: Database): Promise<true | undefined> => {
+  const aborting = new AbortController();
+  const query = async (...call: Parameters<Database['query']>) => {
+    const rows = await database.query(...call);
+    // The poll announces what it has found before other work goes on.
+    setImmediate(() => aborting.abort());
+    return rows;
+  };
+  const changes = createRewardChanges({
+    database: { query } as unknown as Database,
+    log: { warn: console.error },
+    pollMs: 1,
+  });
+  const changed = changes.next(
+    { scope, decisionId, state: 'unknown' as never },
+    60_000,
+    aborting.signal,
+  );
+  const isChanged = await changed;
+  changes.stop();
+  return isChanged || undefined;
 };
 const readMoney = async (database: Database, part: 'data' | 'holdings') =>
   (await readWalletReport(database, scope, reportQuery, nowMs))[part];
@@ -123,6 +147,17 @@ export const playerReads: ReadCases = {
     ],
     read: async (own) => 10 - ((await budgetOf(own))?.allowance ?? 0),
     of: { decisions: `reserved_ad = 'ad'` },
+  },
+  'reserved ads of a house ad that have not been seen': {
+    prepare: [
+      `UPDATE decisions SET reserved_ad = 'ad', served_at = CASE right(id, 1) WHEN '1' THEN NULL ELSE issued_at END`,
+    ],
+    read: async (own) => 10 - ((await budgetOf(own))?.allowance ?? 0),
+    of: { decisions: 'served_at IS NULL' },
+  },
+  'a reward that has changed': {
+    read: hasChanged,
+    of: { decisions: `id = '${decisionId}'` },
   },
   'what players have': {
     prepare: samePlayer('wallet_balances'),

@@ -19,9 +19,12 @@ beforeEach(async () => {
   container.id = 'GameDiv';
   document.body.replaceChildren(container);
   container.append(stage.canvas);
+  // As on the page of a game that fills the screen. An ad leaves the page's scroll bars uncovered.
+  document.documentElement.style.overflow = 'hidden';
   controller = new AbortController();
 });
 afterEach(async () => {
+  document.documentElement.style.overflow = '';
   controller.abort();
   await ad;
 });
