@@ -72,6 +72,15 @@ export async function show(
 export const closeControl = (page: Page): Locator =>
   page.getByRole('button', { name: 'Close ad' }).first();
 
+/** Closes an ad, unless it closes itself. An ad ignores presses for a moment, so a player presses again. */
+export async function closeAd(page: Page, close = closeControl(page)): Promise<void> {
+  const ad = page.locator('dialog[open]');
+  while ((await ad.count()) > 0) {
+    // The ad can close between the two calls.
+    if (await close.isVisible()) await close.click({ timeout: 2_000 }).catch(() => undefined);
+  }
+}
+
 /** Closes a rewarded ad before its end. An ad ignores presses for a moment after it opens, so a player presses again. */
 export async function closeEarly(page: Page): Promise<void> {
   const closeAnyway = page.getByRole('button', { name: 'Close anyway' });

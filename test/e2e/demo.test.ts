@@ -1,5 +1,6 @@
 import type { BrowserContext, Page } from 'playwright';
 import { describe, expect, inject } from 'vitest';
+import { closeAd } from './browser.ts';
 import { it } from './worker.ts';
 
 const watchTimeout = { timeout: 40_000, interval: 200 };
@@ -27,15 +28,6 @@ describe('the demo game', () => {
     page.getByTestId(testId).textContent();
   /** Waits until the run ends. Without input, the lantern falls into the water. */
   const waitForGameOver = () => button('Revive').waitFor();
-  /** Closes the ad, or returns if it closes by itself. */
-  const closeAd = async (): Promise<void> => {
-    const close = button('Close ad').first();
-    await expect
-      .poll(async () => (await close.isVisible()) || !(await isAdOpen()), watchTimeout)
-      .toBe(true);
-    if (await close.isVisible()) await close.click();
-    await expect.poll(isAdOpen).toBe(false);
-  };
   const readReviveNote = (): Promise<string | null> => page.locator('#revive-note').textContent();
   const isAdOpen = (): Promise<boolean> =>
     page.getByText('Advertisement', { exact: true }).isVisible();
@@ -73,7 +65,7 @@ describe('the demo game', () => {
       const watch = async (offer: string): Promise<void> => {
         await page.locator(`#${offer}:enabled`).click();
         await page.getByText('Your reward is on its way').first().waitFor();
-        await closeAd();
+        await closeAd(page);
       };
       await watch('gems-ad');
       await expect.poll(() => readText('gems'), watchTimeout).toBe('5');
@@ -106,7 +98,7 @@ describe('the demo game', () => {
     const delivered = Number(await readText('device-delivered'));
     await button('Earn coins').click();
     await expect.poll(() => readText('server-coins'), watchTimeout).toBe('50');
-    await closeAd();
+    await closeAd(page);
     await expect.poll(() => readText('last-outcome')).toBe('double-coins: rewarded');
     await expect.poll(() => readText('device-delivered')).toBe(String(delivered + 1));
     await expect.poll(() => page.locator('#double-note').textContent()).toBe('Confirmed: 50 coins');
@@ -116,7 +108,7 @@ describe('the demo game', () => {
   it('continues the run after a revive ad', async () => {
     await button('Revive').click();
     await expect.poll(() => readText('server-coins'), watchTimeout).toBe('75');
-    await closeAd();
+    await closeAd(page);
     await expect.poll(() => readText('last-outcome')).toBe('revive: rewarded');
     // The run continues until the lantern falls into the water again.
     await expect.poll(() => page.getByText('Once per run').isVisible()).toBe(true);
@@ -125,7 +117,7 @@ describe('the demo game', () => {
   it('shows an interstitial after the second run, then the lobby', async () => {
     await button('Lobby').click();
     await expect.poll(isAdOpen).toBe(true);
-    await closeAd();
+    await closeAd(page);
     await expect.poll(() => readText('last-outcome')).toBe('level-end: completed');
     await button('Play').waitFor();
   });
@@ -139,7 +131,7 @@ describe('the demo game', () => {
     await expect
       .poll(() => page.getByText('Your reward is on its way').first().isVisible(), watchTimeout)
       .toBe(true);
-    await closeAd();
+    await closeAd(page);
     await expect.poll(() => readText('last-outcome'), watchTimeout).toBe('double-coins: pending');
     expect(await readText('server-coins')).toBe('75');
     await page.getByLabel('Offline').evaluate((offline: HTMLInputElement) => offline.click());

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright';
 import { describe, expect } from 'vitest';
-import { closeControl, closeEarly, deliveredRewards, getResult, show } from './browser.ts';
+import { closeAd, closeControl, closeEarly, deliveredRewards, getResult, show } from './browser.ts';
 import type { Stack } from './stack.ts';
 import { it } from './worker.ts';
 
@@ -108,7 +108,7 @@ describe('a player', () => {
     }
     await page.evaluate(() => dispatchEvent(new Event('online')));
     await expect.poll(() => stack.account(name).then(({ coins }) => coins), watchTimeout).toBe(25);
-    // The end card closes by itself after ten seconds.
+    await closeAd(page);
     expect(['rewarded', 'pending']).toContain((await getResult(page))?.outcome);
     await expect.poll(() => deliveredRewards(page), watchTimeout).toHaveLength(1);
     expect((await stack.account(name)).credits).toHaveLength(1);

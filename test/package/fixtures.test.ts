@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { build, type BuildOptions } from 'esbuild';
 import type { Browser, Page } from 'playwright';
 import { expect, inject } from 'vitest';
-import { launchBrowser } from '../e2e/browser.ts';
+import { closeAd, launchBrowser } from '../e2e/browser.ts';
 import { countLeaks } from './count-leaks.ts';
 import { type FixtureSite, startFixtureSite } from './fixture-site.ts';
 import type { InstalledPackage } from './installed-package.ts';
@@ -68,7 +68,9 @@ async function playAd(
   play = () => page.locator('#play').click(),
 ): Promise<void> {
   await play();
-  await page.getByRole('button', { name: closeLabel }).first().click();
+  const close = page.getByRole('button', { name: closeLabel }).first();
+  await close.waitFor();
+  await closeAd(page, close);
   await page.locator('#outcome', { hasText: 'completed' }).waitFor();
   expect(problems).toEqual([]);
 }

@@ -1,7 +1,8 @@
 import type { Browser, Page } from 'playwright';
 import { expect, inject } from 'vitest';
 import type { EventBatch } from '../../../protocol/wire.ts';
-import { asBefore, button, waitForStart, getResult, getPageState, watch } from './player.ts';
+import { closeAd } from '../browser.ts';
+import { asBefore, waitForStart, getResult, getPageState, watch } from './player.ts';
 import { type Site, startSite } from './site.ts';
 import { it } from '../worker.ts';
 
@@ -46,12 +47,10 @@ const setFocus = (hasFocus: boolean) =>
 
 /** Follows the ad's link. An ad ignores presses for a moment after it opens, so a player presses again. */
 async function followLink(): Promise<Page> {
-  for (;;) {
-    const opened = page.waitForEvent('popup', { timeout: 2_000 }).catch(() => undefined);
-    await page.getByRole('link', { name: 'Learn more' }).click();
-    const popup = await opened;
-    if (popup) return popup;
-  }
+  const opened = page.waitForEvent('popup');
+  await expect.poll(isPaused).toBe(false);
+  while (!(await isPaused())) await page.getByRole('link', { name: 'Learn more' }).click();
+  return opened;
 }
 
 it('a click opens the advertiser’s page and pauses the ad until the player returns', async () => {
@@ -66,7 +65,7 @@ it('a click opens the advertiser’s page and pauses the ad until the player ret
   await expect.poll(isPaused).toBe(false);
   await link.click();
   await page.getByText('Your reward is on its way').first().waitFor();
-  await button(page, 'Close ad').first().click();
+  await closeAd(page);
   expect(await getResult(page)).toMatchObject({ outcome: 'rewarded' });
   expect(await getPageState(page)).toEqual(asBefore('play'));
   await expect.poll(() => events).toContain('close');

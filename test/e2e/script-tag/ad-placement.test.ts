@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright';
 import { expect } from 'vitest';
 import type {} from '../../../src/script-tag/start-tag.ts';
 import type { Ads } from '../../../src/index.ts';
-import { closeEarly } from '../browser.ts';
+import { closeAd as close, closeControl, closeEarly } from '../browser.ts';
 import type { Stack } from '../stack.ts';
 import { it } from '../worker.ts';
 import { type Host, startHost } from './host.ts';
@@ -75,7 +75,10 @@ const waitForAd = (placement: string) =>
       ),
     placement,
   );
-const closeAd = () => page.getByRole('button', { name: 'Close ad' }).first().click();
+async function closeAd(): Promise<void> {
+  await closeControl(page).waitFor();
+  await close(page);
+}
 
 it('runs breaks that Google’s own snippet queued before the script loaded', async () => {
   await open(`${snippet}<script>
