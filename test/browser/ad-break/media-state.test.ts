@@ -22,7 +22,7 @@ describe('an ad whose video is paused by the system', () => {
   async function interrupt() {
     const stage = setStage();
     const clock = createManualClock();
-    const time = passTime(clock);
+    const time = passTime(clock, { fastVideo: true });
     const running = stage.run(decide(video, { min_watch_ms: 3000 }), {}, { clock });
     const element = await findVideo();
     await eventually(() => expect(stage.count('start')).toBe(1));
@@ -152,7 +152,12 @@ describe('a file that is not as long as its creative declares', () => {
 
   it.each([2_900, 3_100])('is shown if the difference is small: %i ms', async (declaredMs) => {
     const stage = setStage();
-    expect(await stage.run(decide(declare(declaredMs)))).toMatchObject({ outcome: 'rewarded' });
+    const clock = createManualClock();
+    const time = passTime(clock, { fastVideo: true });
+    const running = stage.run(decide(declare(declaredMs)), {}, { clock });
+    await findVideo();
+    time.start();
+    expect(await running).toMatchObject({ outcome: 'rewarded' });
   });
 
   /** Returns the test's WebM file, changed. */
