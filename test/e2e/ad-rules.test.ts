@@ -75,7 +75,8 @@ it('the device knows the exact time, also offline after a reload, and whom no ad
   await context.setOffline(true);
   const afterReload = await ask();
   expect(afterReload).toMatchObject(held);
-  expect(Math.abs(afterReload.atMs - first.atMs)).toBeLessThan(100);
+  // Two clocks make the time, between which a busy machine may pause.
+  expect(Math.abs(afterReload.atMs - first.atMs)).toBeLessThan(5_000);
   const showAgain = () => page.evaluate(() => window.ads.showInterstitial('level-end'));
   expect(await showAgain()).toMatchObject({ outcome: 'frequency_capped' });
 

@@ -84,7 +84,7 @@ describe('a game with a faulty service', () => {
     const pageUrl = new URL(stack.pageFor('somebody'));
     pageUrl.searchParams.set('service', serviceUrl);
     page = await browser.newPage();
-    if (speed !== 1) await page.addInitScript(speedUp, speed);
+    if (speed !== 1) await speedUp(page, speed);
     await page.goto(pageUrl.href);
   };
   const isCanvasOnTop = (): Promise<boolean> =>

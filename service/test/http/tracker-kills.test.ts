@@ -36,6 +36,7 @@ describe.each(engines)('on %s', (engine) => {
   let database: Database;
   let server: TrackerServer;
   const agent = createGuardedAgent({ loopback: true });
+  const agents = { strict: agent, development: agent };
   beforeAll(async () => {
     database =
       engine === 'PGlite'
@@ -112,7 +113,7 @@ describe.each(engines)('on %s', (engine) => {
       isKilled: () => false,
       countEnded: () => undefined,
       development: true,
-      send: createTrackerSender({ agents: { strict: agent, development: agent } }),
+      send: createTrackerSender({ agents }),
       leaseMs,
       ...overrides,
     });
@@ -210,17 +211,16 @@ describe.each(engines)('on %s', (engine) => {
   test('a hanging host does not delay other hosts or accounts', async () => {
     const hangingServer = await startTrackerServer(() => undefined);
     for (let count = 0; count < 30; count += 1) await storeImpression(hangingServer.url);
-    const dispatcher = start();
+    // No request to the hanging host times out during the test.
+    const send = createTrackerSender({ agents, timeoutMs: 600_000 });
+    const dispatcher = start(database, { send });
     dispatcher.wake('acc_1');
     await expect.poll(() => hangingServer.calls.length).toBeGreaterThanOrEqual(4);
     await storeImpression(server.url);
     await storeImpression(server.url, 'acc_2');
-    const startedAtMs = performance.now();
     dispatcher.wake('acc_1');
     dispatcher.wake('acc_2');
-    await expect.poll(server.paths, { timeout: 4_000 }).toHaveLength(8);
-    // No request to the hanging host has timed out yet.
-    expect(performance.now() - startedAtMs).toBeLessThan(5_000);
+    await expect.poll(server.paths).toHaveLength(8);
     expect(hangingServer.calls.length).toBeLessThan(30);
     await dispatcher.stop();
     await hangingServer.close();

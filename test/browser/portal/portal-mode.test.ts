@@ -130,9 +130,9 @@ describe('a page on a portal', () => {
     expect([leftS > 30, leftS <= 60]).toEqual([true, true]);
     const availability = portalAds.availability('level-end');
     expect(availability.outcome).toBe(outcome);
-    // Two clocks make the time, so it may be a millisecond off.
+    // Two clocks make the time, between which a busy machine may pause.
     const differenceMs = Number(availability.retryAt) - Number(retryAt);
-    expect(Math.abs(differenceMs)).toBeLessThan(50);
+    expect(Math.abs(differenceMs)).toBeLessThan(5_000);
     expect((await portalAds.showRewarded('revive')).outcome).toBe('rewarded');
   });
 

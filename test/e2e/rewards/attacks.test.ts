@@ -2,8 +2,15 @@ import type { BrowserContext, Page } from 'playwright';
 import { expect, inject } from 'vitest';
 import type { EventBatch, EventBatchResult } from '../../../protocol/wire.ts';
 import { verifyReceipt } from '../../../src/server/index.ts';
-import { closeControl, closeEarly, deliveredRewards, getResult, show } from '../browser.ts';
-import { speedUp } from '../speed-up.ts';
+import {
+  closeAd,
+  closeControl,
+  closeEarly,
+  deliveredRewards,
+  getResult,
+  show,
+} from '../browser.ts';
+import { speedUp, speedUpPlayback } from '../speed-up.ts';
 import type { Stack } from '../stack.ts';
 import { it } from '../worker.ts';
 import {
@@ -17,11 +24,10 @@ import {
 
 const pollOptions = { timeout: 30_000, interval: 100 };
 /**
- * How fast time passes in a cheating page, as a multiple of real time. This also applies to the SDK's timeouts: at a
- * speed of 16, a request would time out after 625 ms, and no ad would be shown on a slow machine. Higher speeds are
- * covered by `test/property/support/cheats.ts`.
+ * How fast time passes in a cheating page, as a multiple of real time. Where it also applies to the SDK's timeouts, no ad
+ * would be shown on a slow machine at a higher speed. `test/property/support/cheats.ts` covers those.
  */
-const cheatSpeed = 4;
+const cheatSpeed = 8;
 
 let stack: Stack;
 let browser: BrowserContext;
@@ -37,10 +43,10 @@ it.beforeEach(async ({ browser: sharedBrowser }) => {
 });
 it.afterEach(() => browser.close());
 
-/** Opens a player's page. Time in the page passes `speed` times as fast as real time. */
-async function open(name: string, speed?: number): Promise<Page> {
+/** Opens a player's page. */
+async function open(name: string, prepare?: (page: Page) => Promise<unknown>): Promise<Page> {
   const page = await browser.newPage();
-  if (speed !== undefined) await page.addInitScript(speedUp, speed);
+  await prepare?.(page);
   await page.goto(stack.pageFor(name));
   return page;
 }
@@ -67,8 +73,7 @@ it.runIf(inject('full'))(
   'a page that runs at 8 times normal speed is denied the reward',
   async () => {
     const name = newPlayer();
-    // So fast that the real time stays far below the ad's on a busy machine, too.
-    const page = await open(name, 2 * cheatSpeed);
+    const page = await open(name, (opened) => speedUp(opened, cheatSpeed));
     const traffic = recordTraffic(page);
     await show(page, 'showRewarded', 'long');
     const { id } = await waitForFirst(traffic.decisions);
@@ -80,14 +85,14 @@ it.runIf(inject('full'))(
   },
 );
 
-it('a video that plays at 4 times normal speed is denied the reward', async () => {
+it('a video that plays at 8 times normal speed is denied the reward', async () => {
   const name = newPlayer();
-  const page = await open(name, cheatSpeed);
+  const page = await open(name, (opened) => opened.addInitScript(speedUpPlayback, cheatSpeed));
   const traffic = recordTraffic(page);
   await show(page, 'showRewarded', 'long-film');
   const { id } = await waitForFirst(traffic.decisions);
   await expect.poll(() => fetchStatus(stack, id), pollOptions).toMatchObject({ state: 'denied' });
-  await closeControl(page).click();
+  await closeAd(page);
   expect((await getResult(page))?.outcome).toMatch(/^(denied|pending)$/);
   expect(await readCoins(name)).toBe(0);
 });
