@@ -14,6 +14,9 @@ export const pinnedSettings = {
   array_nulls: 'on',
   transform_null_equals: 'off',
   default_transaction_isolation: 'read committed',
+  quote_all_identifiers: 'off',
+  // The service must hear when a commit was not replicated, which is a warning.
+  client_min_messages: 'notice',
 } as const;
 
 /** A setting that every connection must have, and how to achieve it. */
@@ -56,6 +59,18 @@ const requiredSettings: readonly RequiredSetting[] = [
   exactly('transform_null_equals', 'off'),
   // Locks are taken for what other transactions commit meanwhile, which a snapshot would not show.
   exactly('default_transaction_isolation', 'read committed'),
+  exactly('quote_all_identifiers', 'off'),
+  {
+    name: 'client_min_messages',
+    isValid: (value) => value !== 'error',
+    fix: `expected notice: ${inRole("client_min_messages = 'notice'")}`,
+  },
+  // A crash of the server would lose what the service has acknowledged. Operators choose among the other values.
+  {
+    name: 'synchronous_commit',
+    isValid: (value) => value !== 'off',
+    fix: `expected on: ${inRole("synchronous_commit = 'on'")}`,
+  },
 ];
 
 /** Thrown when the service can't work with a database's settings. */

@@ -4,13 +4,33 @@ import { StandbyError } from './database-errors.ts';
 
 /** A database's hosts: the nodes of a cluster, or a primary and its standbys. */
 export interface Hosts {
-  /** The URL of the host in use. */
-  url(): string;
   /**
    * The client class for the pool. Clients connect to the host in use. If a client can't connect or the host is a
    * standby, later clients use the next host.
    */
   Client: new (config?: string | pg.ClientConfig) => pg.Client;
+}
+
+/** Parameters of a URL that `pg` would prefer to the service's own. */
+const ownParameters = [
+  'statement_timeout',
+  'lock_timeout',
+  'idle_in_transaction_session_timeout',
+  'query_timeout',
+];
+
+/**
+ * Adds startup options to those in a URL, such as `?options=-c search_path=ads`, which `pg` would use instead. Of a setting
+ * that both have, the added one counts, because it comes last.
+ */
+function mergeOptions(url: string, added: string | undefined): string {
+  const [base = url, query] = url.split('?', 2);
+  if (added === undefined || query === undefined) return url;
+  const parameters = new URLSearchParams(query);
+  for (const name of ownParameters) parameters.delete(name);
+  const given = parameters.get('options');
+  if (given !== null) parameters.set('options', `${given} ${added}`);
+  return `${base}?${parameters}`;
 }
 
 /** `pg`'s callback for a new connection. */
@@ -29,7 +49,8 @@ export function createHosts(connectionString: string, random = Math.random): Hos
 
     constructor(config?: string | pg.ClientConfig) {
       const hostUrl = url();
-      super({ ...(typeof config === 'object' ? config : {}), connectionString: hostUrl });
+      const settings = typeof config === 'object' ? config : {};
+      super({ ...settings, connectionString: mergeOptions(hostUrl, settings.options) });
       this.#hostUrl = hostUrl;
       // The pool adds its error listeners only after `connect` has finished. Without a listener, losing the connection
       // in between, for example because the server shuts down, would crash the process.
@@ -69,5 +90,5 @@ export function createHosts(connectionString: string, random = Math.random): Hos
       connection.then((client) => report(null, client), report);
     }
   }
-  return { url, Client };
+  return { Client };
 }

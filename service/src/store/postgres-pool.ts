@@ -78,8 +78,7 @@ export function openPool(
       options.noTimeout === true ? inTransaction(deps, work, options) : transaction(work, options),
     gatherMs,
     close: () => pool.end(),
-    maintain: (statements, lockTimeoutMs) =>
-      maintain(hosts.url(), limits, statements, lockTimeoutMs),
+    maintain: (statements, lockTimeoutMs) => maintain(hosts, limits, statements, lockTimeoutMs),
     connections: () => ({
       open: pool.totalCount,
       idle: pool.idleCount,
@@ -93,12 +92,31 @@ const types = {
     oid === int8 ? Number : pg.types.getTypeParser(oid, format),
 } as pg.CustomTypesConfig;
 
-const startupOptions = Object.entries({ ...pinnedSettings, jit: 'off' })
-  .map(([name, value]) => `-c ${name}=${value.replaceAll(' ', '\\ ')}`)
-  .join(' ');
+/**
+ * Returns what every connection of the service has in common. `pg` would not send a timeout of 0, which overrides the one
+ * of the role, so the timeouts are startup options too.
+ */
+function makeSession({ timeoutMs, lockTimeoutMs, pooler }: Session): pg.ClientConfig {
+  // Connection poolers reject startup parameters. Operators set these for the database role instead.
+  if (pooler) return {};
+  const settings = {
+    ...pinnedSettings,
+    // JIT compilation takes up to 600 ms per statement, which doesn't pay off for statements that read few rows.
+    jit: 'off',
+    statement_timeout: String(timeoutMs),
+    lock_timeout: String(lockTimeoutMs),
+    idle_in_transaction_session_timeout: String(timeoutMs),
+  };
+  const options = Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value.replaceAll(' ', '\\ ')}`)
+    .join(' ');
+  return { application_name: 'trueward', options };
+}
+
+type Session = Pick<PostgresLimits, 'timeoutMs' | 'lockTimeoutMs' | 'pooler'>;
 
 function makePoolOptions({ Client }: Hosts, limits: PostgresLimits): pg.PoolConfig {
-  const { poolSize, timeoutMs, lockTimeoutMs, pooler } = limits;
+  const { poolSize, timeoutMs } = limits;
   return {
     Client,
     max: poolSize,
@@ -110,34 +128,21 @@ function makePoolOptions({ Client }: Hosts, limits: PostgresLimits): pg.PoolConf
     keepAlive: true,
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs + graceMs,
-    // Connection poolers reject startup parameters. Operators set these for the database role instead.
-    ...(pooler
-      ? {}
-      : {
-          application_name: 'trueward',
-          statement_timeout: timeoutMs,
-          lock_timeout: lockTimeoutMs,
-          idle_in_transaction_session_timeout: timeoutMs,
-          // JIT compilation takes up to 600 ms per statement, which doesn't pay off for statements that read few rows.
-          options: startupOptions,
-        }),
+    ...makeSession(limits),
   };
 }
 
 async function maintain(
-  connectionString: string,
+  { Client }: Hosts,
   { timeoutMs, pooler }: PostgresLimits,
   statements: readonly string[],
   lockTimeoutMs: number,
 ): Promise<void> {
-  const client = new pg.Client({
-    connectionString,
+  const client = new Client({
     connectionTimeoutMillis: timeoutMs,
     keepAlive: true,
-    // Behind a pooler, the role's timeouts apply. See makePoolOptions.
-    ...(pooler
-      ? {}
-      : { application_name: 'trueward', statement_timeout: 0, lock_timeout: lockTimeoutMs }),
+    // Behind a pooler, the role's timeouts apply.
+    ...makeSession({ timeoutMs: 0, lockTimeoutMs, pooler }),
   });
   // When the connection is lost, the running query rejects. Without a listener, the error would also crash the process.
   client.on('error', () => undefined);

@@ -25,6 +25,11 @@ const hostileSettings: readonly [name: string, value: string][] = [
   ['backslash_quote', 'off'],
   ['default_transaction_deferrable', 'on'],
   ['plan_cache_mode', 'force_generic_plan'],
+  ['quote_all_identifiers', 'on'],
+  ['client_min_messages', 'error'],
+  ['statement_timeout', '1'],
+  ['lock_timeout', '1'],
+  ['idle_in_transaction_session_timeout', '1'],
 ];
 
 const at = new Date('2026-11-01T05:30:00.123Z');
@@ -32,7 +37,9 @@ const statement = `SELECT $1::timestamptz AS at, $1::timestamptz + interval '1 d
   date_trunc('day', $1::timestamptz) AS day, $2::jsonb AS document, '\\n' AS text, $3::bytea AS bytes,
   0.1::float8 + 0.2::float8 AS sum, 9007199254740991::bigint AS big, $4::text = NULL AS "isNull",
   (SELECT array_agg(coalesce(value, 'none')) FROM unnest($5::text[]) AS value) AS values,
-  current_setting('transaction_isolation') AS isolation`;
+  current_setting('transaction_isolation') AS isolation, to_regclass('pg_class')::text AS name,
+  current_setting('client_min_messages') AS messages,
+  current_setting('idle_in_transaction_session_timeout') <> '1ms' AS "hasTime"`;
 const params = [
   at,
   { text: `it's \\ "this"` },
@@ -52,6 +59,9 @@ const expected = {
   isNull: null,
   values: ['a', 'none', 'NULL'],
   isolation: 'read committed',
+  name: 'pg_class',
+  messages: 'notice',
+  hasTime: true,
 };
 
 /** Runs the statement in every way in which the service runs statements. */
@@ -92,12 +102,31 @@ test.runIf(hasPostgres).each(hostileSettings)(
   'with the default %s = %s, statements mean the same',
   async (name, value) => {
     await setDefaults({ [name]: value });
-    const database = openPostgres(url, console.error, { ...limits, pooler: false });
-    expect(await readValues(database)).toEqual(Array(16).fill(expected));
-    await rejectUnsuitableSettings(database);
-    await database.close();
+    const inUrl = encodeURIComponent(`-c ${name}=${value.replaceAll(' ', '\\ ')}`);
+    for (const address of [url, `${url}?options=${inUrl}`]) {
+      const database = openPostgres(address, console.error, { ...limits, pooler: false });
+      expect(await readValues(database)).toEqual(Array(16).fill(expected));
+      await rejectUnsuitableSettings(database);
+      // Building an index may take hours.
+      await database.maintain?.(['SELECT pg_sleep(0.01)'], 2_000);
+      await database.close();
+    }
   },
 );
+
+test.runIf(hasPostgres)('options in the URL that the service does not set are kept', async () => {
+  const options = encodeURIComponent('-c search_path=ads -c statement_timeout=1');
+  const database = openPostgres(`${url}?options=${options}&statement_timeout=2`, console.error, {
+    ...limits,
+    pooler: false,
+  });
+  const names = ['search_path', 'statement_timeout', 'TimeZone'];
+  const [row] = await database.query(
+    `SELECT ${names.map((name) => `current_setting('${name}') AS "${name}"`).join(', ')}`,
+  );
+  await database.close();
+  expect(row).toEqual({ search_path: 'ads', statement_timeout: '10s', TimeZone: 'UTC' });
+});
 
 test.runIf(hasPostgres).each([
   ['DateStyle', 'German', /^.*DateStyle is German, .*expected ISO/],
@@ -110,6 +139,9 @@ test.runIf(hasPostgres).each([
     /default_transaction_isolation is serializable/,
   ],
   ['transform_null_equals', 'on', /transform_null_equals is on/],
+  ['quote_all_identifiers', 'on', /quote_all_identifiers is on/],
+  ['client_min_messages', 'error', /client_min_messages is error, expected notice/],
+  ['synchronous_commit', 'off', /synchronous_commit is off, expected on/],
   ['client_encoding', 'LATIN1', /client_encoding is LATIN1/],
 ])('behind a pooler, the default %s = %s is refused', async (name, value, message) => {
   await setDefaults({ [name]: value });
