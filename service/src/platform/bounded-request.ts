@@ -122,6 +122,12 @@ export function requestBounded(given: BoundedRequest): Promise<BoundedResponse> 
       if (!settled) given.onStart?.();
     });
     request.on('error', (error) => settle(flattenError(error)));
+    // The server speaks another protocol from here on. Node closes the connection, and reports neither a response nor an
+    // error.
+    request.on('upgrade', (message, socket) => {
+      socket.destroy();
+      settle(new Error(`The server answered with ${message.statusCode}, which was not asked for.`));
+    });
     request.on('response', (message) => {
       response = { status: message.statusCode ?? 0, headers: message.headers };
       message.on('error', settle);

@@ -93,6 +93,13 @@ test.each([
     ).toMatchObject({ status: 200, body: Buffer.from('final') });
 });
 
+test('a switch to another protocol fails at once', async () => {
+  const url = await serve(
+    respondWith('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
+  );
+  await expect(get(url, { timeoutMs: 60_000 })).rejects.toThrow('answered with 101');
+});
+
 test('a timeout after the headers returns the status and the partial body', async () => {
   const url = await serve(respondWith('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nslow'));
   const response = await get(url, { timeoutMs: 50 });
