@@ -38,6 +38,10 @@ export function createAddressEdge(
   };
 }
 
+/** Returns a client's address in its one form. A server that listens on IPv6 sees IPv4 clients as IPv6 ones. */
+export const readAddress = ({ ip }: { ip: string }): string =>
+  ip.includes(':') ? (parseAddress(ip) ?? ip) : ip;
+
 /** Maximum number of proxies in front of the service. The client could have written the rest of a longer list. */
 const maxHops = 32;
 

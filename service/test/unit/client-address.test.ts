@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAddressEdge } from '../../src/http/client-address.ts';
+import { createAddressEdge, readAddress } from '../../src/http/client-address.ts';
 
 const proxy = '10.0.0.1';
 const rewrite = (
@@ -54,6 +54,17 @@ test.each([
   ['proto=https', proxy],
 ])('Forwarded: %s', (header, expected) => {
   expect(rewrite({ forwarded: header })).toBe(expected);
+});
+
+test.each([
+  ['203.0.113.98', '203.0.113.98'],
+  ['::ffff:203.0.113.98', '203.0.113.98'],
+  ['::FFFF:cb00:7162', '203.0.113.98'],
+  ['2001:DB8:0:0::1', '2001:db8::1'],
+  ['fe80::1%eth0', 'fe80::1'],
+  ['', ''],
+])('the address %s of a connection or in a body is read as %s', (ip, expected) => {
+  expect(readAddress({ ip })).toBe(expected);
 });
 
 test('X-Forwarded-For has precedence, and only trusted proxies are believed', () => {

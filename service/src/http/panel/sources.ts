@@ -5,6 +5,7 @@ import { readSourceHealth } from '../../history/source-health.ts';
 import { toExternalSource, type ExternalSource } from '../../resource/resource.ts';
 import type { Scope } from '../../store/database.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
+import { readAddress } from '../client-address.ts';
 import { notFound } from '../openapi.ts';
 import { getActor } from '../operations.ts';
 import { ProblemError } from '../problem.ts';
@@ -77,7 +78,7 @@ export function addSourceRoutes(app: FastifyInstance, deps: PanelDeps): void {
           placement,
           consent,
           shouldSubmit: submit,
-          client: { ip: request.ip, userAgent: request.headers['user-agent'] },
+          client: { ip: readAddress(request), userAgent: request.headers['user-agent'] },
         });
         if (!result) {
           throw new ProblemError(

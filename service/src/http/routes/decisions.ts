@@ -20,6 +20,7 @@ import {
   identifyPlayer,
   type IdentifyToken,
 } from '../authentication/identify-player.ts';
+import { readAddress } from '../client-address.ts';
 import { ipGroup, type RateLimiter } from '../limits/rate-limits.ts';
 import { findClosestName } from '../../platform/closest-name.ts';
 import { writeHeaders } from '../openapi.ts';
@@ -167,9 +168,10 @@ async function hasActive(
 function describeClient(
   country: Pick<Country, 'read'>,
   { kind, environment }: Principal,
-  { headers, ip, body }: Request,
+  request: Request,
   adFree: ClientInfo['adFree'],
 ): ClientInfo {
+  const { headers, body } = request;
   // A request with a secret key comes from the customer's server. Only `device` describes the player.
   if (kind !== 'pk') {
     const { user_agent: playerAgent, ip: playerIp, country: playerCountry } = body.device ?? {};
@@ -177,7 +179,7 @@ function describeClient(
       device: detectDevice(playerAgent),
       country: playerCountry,
       bot: playerAgent !== undefined && isBot(playerAgent, environment),
-      ip: playerIp,
+      ip: playerIp && readAddress({ ip: playerIp }),
       userAgent: playerAgent,
       adFree,
     };
@@ -187,7 +189,7 @@ function describeClient(
     device: detectDevice(userAgent),
     country: country.read(headers),
     bot: isBot(userAgent, environment),
-    ip,
+    ip: readAddress(request),
     userAgent,
     origin: readPageOrigin(headers.origin),
     adFree,

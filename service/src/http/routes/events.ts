@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { RecordDropped } from '../../reward/dropped-events.ts';
 import type { SubmittedEvent, IngestEvents } from '../../reward/ingest-events.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
+import { readAddress } from '../client-address.ts';
 import { compileBody } from '../validation.ts';
 
 /** A batch of unvalidated events. Each event is validated separately. */
@@ -63,7 +64,7 @@ export function addEventRoutes(
         isEvent(event) ? (event as AdEvent) : { id: event.id, malformed: true },
       );
       const userAgent = request.headers['user-agent'];
-      const client = { ip: request.ip, ...(userAgent !== undefined && { userAgent }) };
+      const client = { ip: readAddress(request), ...(userAgent !== undefined && { userAgent }) };
       return ingestEvents(principal, sentAt, submittedEvents, client);
     },
   );
