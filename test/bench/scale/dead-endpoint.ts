@@ -88,7 +88,13 @@ async function measure(options: Options, dead: number): Promise<PartResult> {
 /** Starts a service with a hundred endpoints. With a backlog, the first ones never respond. */
 async function startSide({ postgres, receiver }: Options, dead: number, backlog: number) {
   const databaseUrl = await createDatabase(postgres);
-  const service = await startService({ env: { RATE_LIMITS: 'off', DATABASE_URL: databaseUrl } });
+  const service = await startService({
+    env: {
+      RATE_LIMITS: 'off',
+      ACCOUNT_QUOTAS: `webhooks=${endpoints}`,
+      DATABASE_URL: databaseUrl,
+    },
+  });
   const client = createClient(service.url, service.keys.sandbox, 4);
   const add = (path: string): Promise<Webhook> =>
     client.addWebhook(receiver.url + path, 'kill_switch.changed');
