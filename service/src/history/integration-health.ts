@@ -32,8 +32,12 @@ export interface IntegrationFacts {
 }
 
 const dayMs = 86_400_000;
-/** How many decisions are looked at: the latest ones. Reading them takes about 10 ms. */
+/** How many decisions with an ad are looked at: the latest ones. Reading them takes about 10 ms. */
 const maxDecisions = 5_000;
+/** How many of the latest decisions are searched for them, because there may be no ad for any. */
+const maxSearched = 20_000;
+/** How many late deliveries are counted. */
+const maxLate = 1_000;
 /** How long a receiver may take until it is called slow, in milliseconds. */
 const slowAfterMs = 120_000;
 /** Below this number of completed ads, a share means little. */
@@ -209,10 +213,12 @@ export async function readIntegrationFacts(
   nowMs: number,
 ): Promise<IntegrationFacts> {
   const [row] = await queries.query<Row>(
-    `WITH recent AS (
-        SELECT viewer, placement, reward_state, reward_reason FROM decisions
-          WHERE account_id = $1 AND environment = $2 AND id >= $3 AND status = 'filled' AND simulate IS NULL
-          ORDER BY id DESC LIMIT ${maxDecisions}),
+    `WITH latest AS MATERIALIZED (
+        SELECT id, status, simulate, viewer, placement, reward_state, reward_reason FROM decisions
+          WHERE account_id = $1 AND environment = $2 AND id >= $3 ORDER BY id DESC LIMIT ${maxSearched}),
+      recent AS (
+        SELECT viewer, placement, reward_state, reward_reason FROM latest
+          WHERE status = 'filled' AND simulate IS NULL ORDER BY id DESC LIMIT ${maxDecisions}),
       reasons AS (
         SELECT reward_reason AS reason, count(*) AS count FROM recent
           WHERE reward_reason IS NOT NULL AND reward_state <> 'earned' GROUP BY reward_reason),
@@ -229,14 +235,15 @@ export async function readIntegrationFacts(
               ORDER BY misplaced_at DESC)
             FROM keys WHERE account_id = $1 AND environment = $2 AND misplaced_at >= $5 AND revoked_at IS NULL) AS "misplacedKeys",
           (SELECT jsonb_agg(findings) FROM keys WHERE account_id = $1 AND environment = $2 AND findings <> '{}' AND revoked_at IS NULL) AS findings,
-          (SELECT count(*)::bigint FROM (SELECT FROM delivery_queue
-            WHERE account_id = $1 AND environment = $2 AND created_at < $4::timestamptz LIMIT 1000) AS waiting) AS late
+          (SELECT count(*)::bigint FROM (SELECT FROM resources w CROSS JOIN LATERAL (SELECT FROM delivery_queue q
+              WHERE q.account_id = $1 AND q.environment = $2 AND q.webhook_id = w.id AND q.id < $4 LIMIT ${maxLate}) AS of_webhook
+            WHERE w.account_id = $1 AND w.environment = $2 AND w.kind = 'webhook' LIMIT ${maxLate}) AS waiting) AS late
         FROM recent`,
     [
       accountId,
       environment,
       firstIdAt('decision', Math.max(0, nowMs - dayMs)),
-      new Date(nowMs - slowAfterMs),
+      firstIdAt('delivery', Math.max(0, nowMs - slowAfterMs)),
       new Date(nowMs - dayMs),
     ],
   );

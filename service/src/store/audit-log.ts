@@ -1,6 +1,6 @@
 import type { AuditEntry } from '@trueward/protocol/wire';
 import type { Clock } from '../platform/time.ts';
-import type { MakeId } from '../platform/ids.ts';
+import { firstIdAt, type MakeId } from '../platform/ids.ts';
 import type { Queries, Scope } from './database.ts';
 
 /** The context of a change: its transaction, scope and actor. */
@@ -11,9 +11,6 @@ export interface Operation {
   actor: string;
   requestId?: string;
 }
-
-/** Whether a change may be applied to the given revision. If undefined, it may be applied to any revision. */
-export type IfMatch = ((revision: number) => boolean) | undefined;
 
 /** A change to an object. `before` and `after` never contain secrets. */
 interface AuditRecord {
@@ -80,41 +77,88 @@ interface AuditQuery {
   toMs?: number;
 }
 
-/**
- * Lists the audit records of one account and environment, newest first. Returns `limit` + 1 rows if there is another
- * page.
- */
+/** A page of a search. Only its cursor says whether there is more: the next page may be the first with a match. */
+interface AuditPage {
+  data: AuditEntry[];
+  has_more: boolean;
+  next_cursor?: string;
+}
+
+/** How many records a page of a search looks through. If none of them matches, the next page goes on. */
+const maxSearched = 20_000;
+/** By how much the time in a record's id may differ from the record's time. */
+const slackMs = 60_000;
+
+/** Lists the audit records of one account and environment, newest first. */
 export async function listAuditEntries(
   queries: Queries,
   scope: Scope,
   { limit, startingAfter, targetId, actor, action, fromMs, toMs }: AuditQuery,
-): Promise<AuditEntry[]> {
-  const rows = await queries.query<AuditRow>(
-    `SELECT id, environment, created_at, actor, action, target_id, request_id, before, after FROM audit_entries
-      WHERE account_id = $1 AND environment = $2 AND ($3::text IS NULL OR id < $3)
-        AND ($4::text IS NULL OR target_id = $4)
-        AND ($5::text IS NULL OR strpos(lower(actor), lower($5)) > 0)
-        AND ($6::text IS NULL OR starts_with(action, $6))
-        AND ($7::timestamptz IS NULL OR created_at >= $7)
-        AND ($8::timestamptz IS NULL OR created_at < $8)
-      ORDER BY id DESC LIMIT $9`,
+): Promise<AuditPage> {
+  const isSearch = actor !== undefined || action !== undefined;
+  const rows = await queries.query<
+    Omit<AuditRow, 'id'> & { id: string | null; oldest: string | null }
+  >(
+    `WITH searched AS MATERIALIZED (
+        SELECT id, actor, action FROM audit_entries
+          WHERE account_id = $1 AND environment = $2 AND ($3::text IS NULL OR id < $3)
+            AND ($4::text IS NULL OR id >= $4) AND ($5::text IS NULL OR id < $5)
+            AND ($6::timestamptz IS NULL OR created_at >= $6) AND ($7::timestamptz IS NULL OR created_at < $7)
+            ${targetId === undefined ? 'AND $8::text IS NULL' : 'AND target_id = $8::text'}
+          ORDER BY id DESC LIMIT $9),
+      page AS (
+        SELECT id FROM searched
+          WHERE ($10::text IS NULL OR strpos(lower(actor), lower($10)) > 0)
+            AND ($11::text IS NULL OR starts_with(action, $11))
+          ORDER BY id DESC LIMIT $12),
+      found AS (
+        SELECT e.id, e.environment, e.created_at, e.actor, e.action, e.target_id, e.request_id, e.before, e.after
+          FROM page JOIN audit_entries e ON e.account_id = $1 AND e.id = page.id),
+      oldest AS (SELECT CASE WHEN count(*) = $9 THEN min(id) END AS oldest FROM searched)
+    SELECT found.*, oldest FROM oldest LEFT JOIN found ON true ORDER BY found.id DESC`,
     [
       scope.accountId,
       scope.environment,
       startingAfter ?? null,
-      targetId ?? null,
-      actor ?? null,
-      action ?? null,
+      fromMs === undefined ? null : firstIdAt('auditEntry', Math.max(0, fromMs - slackMs)),
+      toMs === undefined ? null : firstIdAt('auditEntry', toMs + slackMs),
       fromMs === undefined ? null : new Date(fromMs),
       toMs === undefined ? null : new Date(toMs),
+      targetId ?? null,
+      isSearch ? maxSearched : limit + 1,
+      actor ?? null,
+      action ?? null,
       limit + 1,
     ],
   );
-  return rows.map(({ created_at, request_id, before, after, ...row }) => ({
-    ...row,
-    created_at: created_at.toISOString(),
-    ...(request_id === null ? {} : { request_id }),
+  const found = rows.filter((row): row is typeof row & { id: string } => row.id !== null);
+  const data = found.slice(0, limit).map(toAuditEntry);
+  const cursor = found.length > limit ? data.at(-1)?.id : rows[0]?.oldest;
+  return cursor === undefined || cursor === null
+    ? { data, has_more: false }
+    : { data, has_more: true, next_cursor: cursor };
+}
+
+function toAuditEntry({
+  id,
+  environment,
+  created_at: createdAt,
+  actor,
+  action,
+  target_id,
+  request_id: requestId,
+  before,
+  after,
+}: AuditRow): AuditEntry {
+  return {
+    id,
+    environment,
+    created_at: createdAt.toISOString(),
+    actor,
+    action,
+    target_id,
+    ...(requestId === null ? {} : { request_id: requestId }),
     ...(before === null ? {} : { before }),
     ...(after === null ? {} : { after }),
-  }));
+  };
 }

@@ -14,8 +14,10 @@ interface Row {
 }
 
 const maxQueued = 10_000;
-/** How many of the oldest waiting deliveries are looked at for the latest failure. They were tried first. */
+/** How many of the oldest waiting deliveries that have been tried are looked at for the latest failure. */
 const maxTried = 20;
+/** How many of the oldest waiting deliveries may not have been tried. A recovery adds any number of them. */
+const maxUntried = 1_000;
 
 /** Reads the health of all webhooks of an environment, oldest webhook first. */
 export async function readWebhookHealth(
@@ -27,9 +29,10 @@ export async function readWebhookHealth(
         (SELECT count(*)::integer FROM (SELECT FROM delivery_queue q
           WHERE q.account_id = $1 AND q.webhook_id = w.id LIMIT ${maxQueued}) AS waiting) AS queued,
         (SELECT min(next_at) FROM delivery_queue q WHERE q.account_id = $1 AND q.webhook_id = w.id) AS next_at,
-        (SELECT jsonb_agg(attempt) FROM (SELECT attempts -> -1 AS attempt FROM delivery_queue q
-          WHERE q.account_id = $1 AND q.webhook_id = w.id AND q.attempts <> '[]'
-          ORDER BY id LIMIT ${maxTried}) AS oldest) AS tried
+        (SELECT jsonb_agg(attempt) FROM (SELECT attempts -> -1 AS attempt
+          FROM (SELECT id, attempts FROM delivery_queue q WHERE q.account_id = $1 AND q.webhook_id = w.id
+            ORDER BY id LIMIT ${maxUntried}) AS oldest
+          WHERE attempts <> '[]' ORDER BY id LIMIT ${maxTried}) AS failures) AS tried
       FROM resources w LEFT JOIN webhook_failures f ON f.account_id = $1 AND f.webhook_id = w.id
       WHERE w.account_id = $1 AND w.environment = $2 AND w.kind = 'webhook' AND w.archived_at IS NULL
       ORDER BY w.id`,

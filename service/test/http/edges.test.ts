@@ -81,6 +81,12 @@ const listed = async (own: Database, search: { fromMs?: number; toMs?: number })
   isFound((await listDecisions(own, scope, { ...page, search })).data);
 const lowestId = [`DELETE FROM decisions WHERE id <> '${decisionId}'`, oneDecisionAt(atMs)];
 
+const [recordId = ''] = ids('auditEntry', 1);
+const lowestRecord = [
+  `DELETE FROM audit_entries WHERE id <> '${recordId}'`,
+  `UPDATE audit_entries SET id = '${firstIdAt('auditEntry', atMs)}' WHERE account_id = '${accountId}'`,
+];
+
 const token = `${accountId}.session`;
 const inSession = (columns: string): string[] => [
   `UPDATE sessions SET expires_at = ${time(atMs + hourMs)}`,
@@ -184,12 +190,14 @@ const edges: Record<string, Edge> = {
     counts: (own, excess) => listed(own, { toMs: atMs + 1 - excess }),
   },
   'the first audit record of a period': {
+    prepare: () => lowestRecord,
     counts: async (own, excess) =>
-      isFound(await listAuditEntries(own, scope, { ...page, fromMs: atMs + excess })),
+      isFound((await listAuditEntries(own, scope, { ...page, fromMs: atMs + excess })).data),
   },
   'the last audit record of a period': {
+    prepare: () => lowestRecord,
     counts: async (own, excess) =>
-      isFound(await listAuditEntries(own, scope, { ...page, toMs: atMs + 1 - excess })),
+      isFound((await listAuditEntries(own, scope, { ...page, toMs: atMs + 1 - excess })).data),
   },
   'a reward that expires': {
     prepare: () => [`UPDATE decisions SET reward_state = 'pending'`],

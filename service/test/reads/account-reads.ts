@@ -194,11 +194,11 @@ export const accountReads: ReadCases = {
     inBoth: true,
   },
   'audit records': {
-    read: (own) => listAuditEntries(own, scope, page),
+    read: async (own) => (await listAuditEntries(own, scope, page)).data,
     of: { audit_entries: 'true' },
   },
   'audit records of an object': {
-    read: (own) => listAuditEntries(own, scope, { ...page, targetId: name }),
+    read: async (own) => (await listAuditEntries(own, scope, { ...page, targetId: name })).data,
     of: { audit_entries: `target_id = '${name}'` },
   },
   ...Object.fromEntries(

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { toPage } from '../../resource/resource-store.ts';
 import { listAuditEntries } from '../../store/audit-log.ts';
 import type { Database } from '../../store/database.ts';
 import { requireInstant } from '../../platform/time.ts';
@@ -60,7 +59,7 @@ export function addAuditRoutes(app: FastifyInstance, { database }: { database: D
     },
     async (request) => {
       const { target_id: targetId, actor, action, from, to, ...page } = request.query;
-      const entries = await listAuditEntries(database, getPrincipal(request), {
+      return listAuditEntries(database, getPrincipal(request), {
         ...toCursor(page),
         ...(targetId === undefined ? {} : { targetId }),
         ...(actor === undefined ? {} : { actor }),
@@ -68,7 +67,6 @@ export function addAuditRoutes(app: FastifyInstance, { database }: { database: D
         ...(from === undefined ? {} : { fromMs: requireInstant(from) }),
         ...(to === undefined ? {} : { toMs: requireInstant(to) }),
       });
-      return toPage(entries, page.limit);
     },
   );
 }
