@@ -5,7 +5,8 @@ import type { MakeId } from '../platform/ids.ts';
 import { DomainError, throwFieldErrors } from '../platform/domain-error.ts';
 import type { Queries } from '../store/database.ts';
 import type { Quotas } from '../store/quotas.ts';
-import { createKey, findKeyById, revokeKey, updateKey } from './key-store.ts';
+import { type IfMatch, requireMatch } from '../store/if-match.ts';
+import { createKey, findKeyById, revisionOfKey, revokeKey, updateKey } from './key-store.ts';
 
 interface Deps {
   clock: Clock;
@@ -24,7 +25,11 @@ type KeySettings = Pick<ApiKey, 'kind' | 'name' | 'allowed_origins' | 'rate_limi
 export interface KeyManager {
   /** Creates a key. Only the returned object contains a full secret key. */
   create(operation: Operation, request: ApiKeyRequest): Promise<ApiKey>;
-  update(operation: Operation, id: string, changes: ApiKeyUpdate): Promise<ApiKey>;
+  update(
+    operation: Operation,
+    target: { id: string; ifMatch: IfMatch },
+    changes: ApiKeyUpdate,
+  ): Promise<ApiKey>;
   /**
    * Creates a key that replaces another. The old key is revoked after `overlapS` seconds (default: a day, or immediately
    * if the key has leaked). A publishable key keeps the game's id.
@@ -101,8 +106,9 @@ export function createKeyManager({
       ]);
       return createWithText(operation, { ...request, allowed_origins: origins ?? ['*'] });
     },
-    async update(operation, id, changes) {
+    async update(operation, { id, ifMatch }, changes) {
       const before = await findActive(operation, id);
+      requireMatch(ifMatch, revisionOfKey(before));
       const { name = before.name } = changes;
       const { allowed_origins: origins, rate_limit: limit = before.rate_limit } = changes;
       throwFieldErrors([

@@ -5,6 +5,7 @@ import type { Clock } from '../platform/time.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { AuditLog } from '../store/audit-log.ts';
 import type { Database, Queries, Scope } from '../store/database.ts';
+import { hashRevision } from '../store/if-match.ts';
 import { maxOriginLength } from './key-usage.ts';
 import type { Environment, KeyKind, KeyPrincipal } from './principal.ts';
 
@@ -208,6 +209,14 @@ export async function findKeyById(
   );
   return row && toApiKey(row);
 }
+
+/** Returns the revision of what an owner sees and changes, which the key's use doesn't change. */
+export const revisionOfKey = ({
+  name,
+  allowed_origins: origins,
+  rate_limit: limit,
+}: ApiKey): string =>
+  hashRevision([name ?? null, origins, limit ? [limit.per_s, limit.burst] : null]);
 
 /** Changes a key's name, allowed origins and rate limit. */
 export async function updateKey(

@@ -1,4 +1,5 @@
-import type { AuditLog, IfMatch, Operation } from '../store/audit-log.ts';
+import type { AuditLog, Operation } from '../store/audit-log.ts';
+import { type IfMatch, requireMatch } from '../store/if-match.ts';
 import type { Role } from './principal.ts';
 import type { Clock } from '../platform/time.ts';
 import type { MakeId } from '../platform/ids.ts';
@@ -60,11 +61,7 @@ export function createUserManager({
   ): Promise<User> => {
     const user = await lockUser(queries, scope.accountId, id);
     if (!user) throw new DomainError('not_found', `User ${id.slice(0, 64)} does not exist.`);
-    if (ifMatch && !ifMatch(user.revision))
-      throw new DomainError(
-        'precondition_failed',
-        'The user has been modified since you read it. Read it again.',
-      );
+    requireMatch(ifMatch, user.revision);
     return user;
   };
   /** @throws DomainError when the user is the last owner, because only an owner can make another user an owner. */

@@ -5,8 +5,9 @@ import type { Principal } from '../access/principal.ts';
 import type { SecretBox } from '../access/secret-box.ts';
 import type { Clock } from '../platform/time.ts';
 import { lockConfiguration } from '../store/config-version.ts';
-import type { IfMatch, Operation } from '../store/audit-log.ts';
+import type { Operation } from '../store/audit-log.ts';
 import type { Queries, Scope, Database } from '../store/database.ts';
+import type { IfMatch, Revision } from '../store/if-match.ts';
 import { getPrincipal } from './authentication/authenticate.ts';
 import { ProblemError } from './problem.ts';
 
@@ -15,7 +16,7 @@ export interface OperationResponse {
   status: number;
   body?: object;
   /** The revision of the object in the body, sent as the `ETag`. */
-  revision?: number;
+  revision?: Revision;
   /** The member of the body that contains a secret. It is not stored, so a replayed response doesn't contain it. */
   shownOnce?: string;
 }
@@ -208,7 +209,7 @@ export const getActor = (principal: Principal): string =>
   principal.kind === 'session' ? principal.email : principal.keyId;
 
 /** Formats an object's revision as a strong entity tag. */
-export const toEntityTag = (revision: number): string => `"${revision}"`;
+export const toEntityTag = (revision: Revision): string => `"${revision}"`;
 
 /**
  * Returns the `If-Match` condition (RFC 9110, 13.1.1), or undefined if any revision matches.

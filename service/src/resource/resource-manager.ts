@@ -1,6 +1,6 @@
 import type { Clock } from '../platform/time.ts';
 import { DomainError, throwFieldErrors } from '../platform/domain-error.ts';
-import type { AuditLog, IfMatch, Operation } from '../store/audit-log.ts';
+import type { AuditLog, Operation } from '../store/audit-log.ts';
 import { draftChangeEvents, type WriteEvents } from './change-events.ts';
 import {
   type CheckSource,
@@ -17,6 +17,7 @@ import type { ResourceStore, Versioned } from './resource-store.ts';
 import type { QuotaKind } from '../platform/quota-limits.ts';
 import { readAccountRetention } from '../store/account-retention.ts';
 import type { Queries, Scope } from '../store/database.ts';
+import { type IfMatch, requireMatch } from '../store/if-match.ts';
 import type { Quotas } from '../store/quotas.ts';
 
 interface Deps {
@@ -65,12 +66,7 @@ export function createResourceManager(deps: Deps): ResourceManager {
         'not_found',
         `There is no ${kind} ${id.slice(0, 64)} in this environment.`,
       );
-    if (ifMatch && !ifMatch(resource.revision)) {
-      throw new DomainError(
-        'precondition_failed',
-        'The object has been modified since you read it. Read it again, then send the change with the new ETag.',
-      );
-    }
+    requireMatch(ifMatch, resource.revision);
     return resource.document;
   };
   const emitEvents = <K extends ResourceKind>(

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { SourceCallback } from '@trueward/protocol/wire';
 import type { SecretBox } from '../access/secret-box.ts';
 import type { Clock } from '../platform/time.ts';
-import type { IfMatch, Operation } from '../store/audit-log.ts';
+import type { Operation } from '../store/audit-log.ts';
 import type { Queries } from '../store/database.ts';
+import type { IfMatch } from '../store/if-match.ts';
 import type { ResourceManager } from './resource-manager.ts';
 import { createSourceSecrets } from './source-secrets.ts';
 
@@ -16,7 +17,7 @@ export interface SourceCallbacks {
    */
   set(
     operation: Operation,
-    sourceId: string,
+    target: { id: string; ifMatch: IfMatch },
     callback: SourceCallback,
     secret?: string,
   ): Promise<string>;
@@ -36,10 +37,10 @@ export function createSourceCallbacks(deps: Deps): SourceCallbacks {
   const { change } = deps.resourceManager;
   const secrets = createSourceSecrets<string>(deps, 'source_callback', 'callback');
   return {
-    async set(operation, id, callback, secret = `cbs_${randomBytes(24).toString('base64url')}`) {
-      const target = { id, ifMatch: undefined, action: 'callback_changed' };
-      await change(operation, { kind: 'source', ...target }, (before) => ({ ...before, callback }));
-      await secrets.store(operation, id, secret);
+    async set(operation, target, callback, secret = `cbs_${randomBytes(24).toString('base64url')}`) {
+      const source = { kind: 'source', action: 'callback_changed', ...target } as const;
+      await change(operation, source, (before) => ({ ...before, callback }));
+      await secrets.store(operation, target.id, secret);
       return secret;
     },
     async remove(operation, target) {

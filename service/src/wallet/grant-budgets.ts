@@ -1,6 +1,7 @@
 import type { GrantBudget } from '@trueward/protocol/wire';
 import { DomainError } from '../platform/domain-error.ts';
 import type { Queries, Scope } from '../store/database.ts';
+import { hashRevision } from '../store/if-match.ts';
 
 /** How much of a type may be given in a day, and for how long timed rewards of this type. */
 export interface BudgetRequest {
@@ -34,6 +35,10 @@ export async function listGrantBudgets(
     [accountId, environment, toDay(nowMs)],
   );
 }
+
+/** Returns the revision of all budgets together, whatever has been given of them. */
+export const revisionOfBudgets = (budgets: readonly GrantBudget[]): string =>
+  hashRevision(budgets.map(({ type, amount, duration_s }) => [type, amount, duration_s]));
 
 /**
  * Sets a budget. What has been given today still counts.

@@ -1,6 +1,7 @@
 import type { Webhook, WebhookRequest, WebhookUpdate } from '@trueward/protocol/wire';
 import { formatInstant, type Clock } from '../platform/time.ts';
-import type { IfMatch, Operation } from '../store/audit-log.ts';
+import type { Operation } from '../store/audit-log.ts';
+import type { IfMatch } from '../store/if-match.ts';
 import type { SecretBox } from '../access/secret-box.ts';
 import { DomainError, throwFieldErrors } from '../platform/domain-error.ts';
 import { findUrlProblem } from '../platform/guarded-agent.ts';

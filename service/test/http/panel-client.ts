@@ -32,7 +32,7 @@ export function createPanelClient(url: string, environment: 'sandbox' | 'live' =
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       'sec-fetch-site': 'same-origin',
       'trueward-environment': environment,
-      ...(/^(PATCH|DELETE)$/.test(method) || /\/review(\?|$)/.test(path)
+      ...(/^(PATCH|PUT|DELETE)$/.test(method) || /\/(review|callback)(\?|$)/.test(path)
         ? { 'if-match': '*' }
         : {}),
       ...headers,

@@ -1,13 +1,19 @@
 import { Box, Button, TextField, Typography } from '@mui/material';
-import type { Source, SourceCallback, SourceCallbackSecret } from '@trueward/protocol/wire';
+import type {
+  Source,
+  SourceCallback,
+  SourceCallbackRequest,
+  SourceCallbackSecret,
+} from '@trueward/protocol/wire';
 import { useState } from 'react';
 import { useCanAccess } from 'react-admin';
+import type { Shown } from '../api/data-provider.ts';
 import { useAction } from '../api/use-call.ts';
 import { FormDialog, SecretDialog } from '../common/dialogs.tsx';
 import { PanelCard } from '../common/page.tsx';
 
 /** How an ad network's server confirms the views of a page source, and the actions that change it. */
-export function SourceCallbackCard({ source }: { source: Source }) {
+export function SourceCallbackCard({ source }: { source: Shown<Source> }) {
   const { callback } = source;
   const { canAccess: mayChange = false } = useCanAccess({
     resource: 'sources',
@@ -34,60 +40,30 @@ const describe = (callback: SourceCallback | undefined): string =>
         ? ' and the secret in key.'
         : `, signed in the header ${callback.signature_header}.`);
 
-function SetCallback({ source: { id, callback } }: { source: Source }) {
+function SetCallback({ source }: { source: Shown<Source> }) {
   const [isDialogOpen, setDialogOpen] = useState(false);
-  const [parameter, setParameter] = useState(callback?.decision_parameter ?? 'decision_id');
-  const [header, setHeader] = useState(callback?.signature_header ?? '');
-  const [secret, setSecret] = useState('');
+  const [sent, setSent] = useState<SourceCallbackRequest>();
   const [created, setCreated] = useState<SourceCallbackSecret>();
   const { run } = useAction<SourceCallbackSecret>({ onSuccess: setCreated });
-  const isSigned = header.trim() !== '';
+  const isSigned = sent?.signature_header !== undefined;
   return (
     <>
       <Button variant="outlined" onClick={() => setDialogOpen(true)}>
-        {callback ? 'Change' : 'Set up'}
+        {source.callback ? 'Change' : 'Set up'}
       </Button>
       {isDialogOpen && (
-        <FormDialog
-          title="Confirmation by the network"
-          text="The network’s server calls this service after each completed view. Look up in its documentation how it does so. A secret that was in use ends at once."
-          confirm="Save"
-          isReady={parameter.trim() !== ''}
+        <CallbackDialog
+          source={source}
           onClose={() => setDialogOpen(false)}
-          onConfirm={() => {
+          onConfirm={(body, ifMatch) => {
             setDialogOpen(false);
-            run(`/v1/sources/${id}/callback`, {
-              body: {
-                decision_parameter: parameter.trim(),
-                ...(isSigned && { signature_header: header.trim() }),
-                ...(secret.trim() !== '' && { secret: secret.trim() }),
-              },
-            });
+            setSent(body);
+            run(`/v1/sources/${source.id}/callback`, { body, ifMatch });
           }}
-        >
-          <TextField
-            label="Parameter with the decision’s ID"
-            value={parameter}
-            onChange={({ target }) => setParameter(target.value)}
-            helperText="The network’s custom parameter. Your adapter passes it the decision’s ID."
-          />
-          <TextField
-            label="Header with the signature"
-            value={header}
-            onChange={({ target }) => setHeader(target.value)}
-            helperText="An HMAC-SHA256. If empty, the URL contains the secret instead."
-          />
-          <TextField
-            label="Secret"
-            value={secret}
-            onChange={({ target }) => setSecret(target.value)}
-            autoComplete="off"
-            helperText="The network’s, with at least 16 characters. If empty, a new one is made."
-          />
-        </FormDialog>
+        />
       )}
       <SecretDialog
-        text={created && formatResult(created, isSigned, parameter.trim())}
+        text={created && sent && formatResult(created, sent)}
         title={isSigned ? 'Secret of the callback' : 'URL of the callback'}
         instructions={
           isSigned
@@ -100,12 +76,64 @@ function SetCallback({ source: { id, callback } }: { source: Source }) {
   );
 }
 
+interface DialogProps {
+  source: Shown<Source>;
+  onClose(): void;
+  onConfirm(body: SourceCallbackRequest, ifMatch: string | undefined): void;
+}
+
+function CallbackDialog({ source, onClose, onConfirm }: DialogProps) {
+  // What was shown when the dialog was opened: the fields keep showing it.
+  const [{ callback, etag }] = useState(source);
+  const [parameter, setParameter] = useState(callback?.decision_parameter ?? 'decision_id');
+  const [header, setHeader] = useState(callback?.signature_header ?? '');
+  const [secret, setSecret] = useState('');
+  return (
+    <FormDialog
+      title="Confirmation by the network"
+      text="The network’s server calls this service after each completed view. Look up in its documentation how it does so. A secret that was in use ends at once."
+      confirm="Save"
+      isReady={parameter.trim() !== ''}
+      onClose={onClose}
+      onConfirm={() => {
+        const body = {
+          decision_parameter: parameter.trim(),
+          ...(header.trim() !== '' && { signature_header: header.trim() }),
+          ...(secret.trim() !== '' && { secret: secret.trim() }),
+        };
+        onConfirm(body, etag);
+      }}
+    >
+      <TextField
+        label="Parameter with the decision’s ID"
+        value={parameter}
+        onChange={({ target }) => setParameter(target.value)}
+        helperText="The network’s custom parameter. Your adapter passes it the decision’s ID."
+      />
+      <TextField
+        label="Header with the signature"
+        value={header}
+        onChange={({ target }) => setHeader(target.value)}
+        helperText="An HMAC-SHA256. If empty, the URL contains the secret instead."
+      />
+      <TextField
+        label="Secret"
+        value={secret}
+        onChange={({ target }) => setSecret(target.value)}
+        autoComplete="off"
+        helperText="The network’s, with at least 16 characters. If empty, a new one is made."
+      />
+    </FormDialog>
+  );
+}
+
 const formatResult = (
   { url, secret = '' }: SourceCallbackSecret,
-  isSigned: boolean,
-  parameter: string,
+  { signature_header: header, decision_parameter: parameter }: SourceCallbackRequest,
 ): string =>
-  isSigned ? secret : `${url}?${parameter}=DECISION_ID&key=${encodeURIComponent(secret)}`;
+  header === undefined
+    ? `${url}?${parameter}=DECISION_ID&key=${encodeURIComponent(secret)}`
+    : secret;
 
 function RemoveCallback({ source: { id } }: { source: Source }) {
   const [isDialogOpen, setDialogOpen] = useState(false);

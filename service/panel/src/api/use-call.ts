@@ -1,6 +1,12 @@
-import { useMutation, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
+import {
+  queryOptions,
+  useMutation,
+  useQuery,
+  useQueryClient,
+  type UseQueryResult,
+} from '@tanstack/react-query';
 import { HttpError, useDataProvider, useNotify } from 'react-admin';
-import type { Call, CallOptions } from './call.ts';
+import type { ApiResponse, Call, CallOptions } from './call.ts';
 import type { PanelDataProvider } from './data-provider.ts';
 import { readMessage } from './problem.ts';
 
@@ -16,12 +22,24 @@ export function useRead<T>(
   path: string | undefined,
   { refetchInterval = false }: { refetchInterval?: number | false } = {},
 ): UseQueryResult<T> {
-  const call = useCall();
   return useQuery({
-    queryKey: ['read', path],
+    ...useResponse<T>(path),
     enabled: path !== undefined,
     refetchInterval,
-    queryFn: async ({ signal }) => (await call<T>(path ?? '', { signal })).body,
+    select: ({ body }) => body,
+  });
+}
+
+/** Fetches the data at an API path with its `ETag`, for a change of what the page shows. */
+export const useShown = <T>(path: string): ApiResponse<T> | undefined =>
+  useQuery(useResponse<T>(path)).data;
+
+/** Describes the request for an API path. Hooks that read the same path share the response. */
+function useResponse<T>(path: string | undefined) {
+  const call = useCall();
+  return queryOptions({
+    queryKey: ['read', path],
+    queryFn: ({ signal }) => call<T>(path ?? '', { signal }),
   });
 }
 

@@ -2,27 +2,28 @@ import { TextField, Typography } from '@mui/material';
 import type { GrantBudget, GrantBudgetList } from '@trueward/protocol/wire';
 import { useState } from 'react';
 import { useCanAccess } from 'react-admin';
-import { useAction, useRead } from '../api/use-call.ts';
+import type { ApiResponse } from '../api/call.ts';
+import { useAction, useShown } from '../api/use-call.ts';
 import { DialogButton, FormDialog } from '../common/dialogs.tsx';
 import { Facts } from '../common/facts.tsx';
 import { PanelCard } from '../common/page.tsx';
 
-const useBudgets = (): GrantBudget[] | undefined =>
-  useRead<GrantBudgetList>('/v1/grant-budgets').data?.data;
+const useBudgets = () => useShown<GrantBudgetList>('/v1/grant-budgets');
 
 /** Returns how much of a type can still be given today, or undefined while it is not known. */
 export function useLeftToday(type: string): number | undefined {
-  const budgets = useBudgets();
-  if (!budgets) return undefined;
-  const budget = budgets.find((other) => other.type === type);
+  const shown = useBudgets();
+  if (!shown) return undefined;
+  const budget = shown.body.data.find((other) => other.type === type);
   return budget ? Math.max(0, budget.amount - budget.used_amount) : 0;
 }
 
 /** What users may give to players per day. Only owners set it. */
 export function GrantBudgets() {
-  const budgets = useBudgets();
+  const shown = useBudgets();
   const { canAccess = false } = useCanAccess({ resource: 'grant-budgets', action: 'edit' });
-  if (!budgets) return null;
+  if (!shown) return null;
+  const budgets = shown.body.data;
   return (
     <PanelCard title="Budget for making good, per day (UTC)">
       {budgets.length === 0 && (
@@ -31,7 +32,7 @@ export function GrantBudgets() {
         </Typography>
       )}
       <Facts facts={Object.fromEntries(budgets.map((budget) => [budget.type, describe(budget)]))} />
-      {canAccess && <SetBudget />}
+      {canAccess && <SetBudget shown={shown} />}
     </PanelCard>
   );
 }
@@ -49,7 +50,7 @@ function describe(budget: GrantBudget): string {
   return parts.join(', ') || 'nothing';
 }
 
-function SetBudget() {
+function SetBudget({ shown }: { shown: ApiResponse<GrantBudgetList> }) {
   const { run, isRunning } = useAction<GrantBudget>({ successMessage: 'Budget set.' });
   return (
     <DialogButton
@@ -58,10 +59,12 @@ function SetBudget() {
       disabled={isRunning}
       dialog={(close) => (
         <BudgetDialog
+          shown={shown}
           onClose={close}
-          onConfirm={(type, body) => {
+          onConfirm={(type, body, ifMatch) => {
             close();
-            run(`/v1/grant-budgets/${encodeURIComponent(type)}`, { method: 'PUT', body });
+            const path = `/v1/grant-budgets/${encodeURIComponent(type)}`;
+            run(path, { method: 'PUT', body, ifMatch });
           }}
         />
       )}
@@ -70,14 +73,17 @@ function SetBudget() {
 }
 
 interface DialogProps {
+  shown: ApiResponse<GrantBudgetList>;
   onClose(): void;
-  onConfirm(type: string, body: object): void;
+  onConfirm(type: string, body: object, ifMatch: string | undefined): void;
 }
 
-function BudgetDialog({ onClose, onConfirm }: DialogProps) {
+function BudgetDialog({ shown, onClose, onConfirm }: DialogProps) {
+  // What was shown when the dialog was opened.
+  const [{ body, etag }] = useState(shown);
   const [type, setType] = useState('');
   const [amount, setAmount] = useState('');
-  const budget = useBudgets()?.find((other) => other.type === type);
+  const budget = body.data.find((other) => other.type === type.trim());
   const whole = /^\d{1,15}$/.test(amount) ? Number(amount) : undefined;
   return (
     <FormDialog
@@ -87,7 +93,7 @@ function BudgetDialog({ onClose, onConfirm }: DialogProps) {
       isReady={type.trim() !== '' && whole !== undefined}
       onClose={onClose}
       onConfirm={() =>
-        onConfirm(type.trim(), { amount: whole, duration_s: budget?.duration_s ?? 0 })
+        onConfirm(type.trim(), { amount: whole, duration_s: budget?.duration_s ?? 0 }, etag)
       }
     >
       <TextField

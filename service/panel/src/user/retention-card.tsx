@@ -2,7 +2,8 @@ import { TextField, Typography } from '@mui/material';
 import type { Retention } from '@trueward/protocol/wire';
 import { useState } from 'react';
 import { useCanAccess } from 'react-admin';
-import { useAction, useRead } from '../api/use-call.ts';
+import type { ApiResponse } from '../api/call.ts';
+import { useAction, useShown } from '../api/use-call.ts';
 import { DialogButton, FormDialog } from '../common/dialogs.tsx';
 import { Facts } from '../common/facts.tsx';
 import { PanelCard } from '../common/page.tsx';
@@ -12,9 +13,10 @@ const formatDays = (days: number | undefined): string =>
 
 /** How long the account's data is kept. Only owners change it. */
 export function RetentionCard() {
-  const { data } = useRead<Retention>('/v1/retention');
+  const shown = useShown<Retention>('/v1/retention');
   const { canAccess = false } = useCanAccess({ resource: 'retention', action: 'edit' });
-  if (!data) return null;
+  if (!shown) return null;
+  const { body: data } = shown;
   return (
     <PanelCard title="Retention">
       <Facts
@@ -27,14 +29,14 @@ export function RetentionCard() {
       <Typography variant="body2" color="textSecondary">
         In both environments. Older data is deleted; reports keep their totals.
       </Typography>
-      {canAccess && <ChangeRetention retention={data} />}
+      {canAccess && <ChangeRetention shown={shown} />}
     </PanelCard>
   );
 }
 
 const isWhole = (text: string): boolean => /^[1-9]\d{0,4}$/.test(text);
 
-function ChangeRetention({ retention }: { retention: Retention }) {
+function ChangeRetention({ shown }: { shown: ApiResponse<Retention> }) {
   const { run, isRunning } = useAction<Retention>({ successMessage: 'Retention changed.' });
   return (
     <DialogButton
@@ -43,11 +45,11 @@ function ChangeRetention({ retention }: { retention: Retention }) {
       disabled={isRunning}
       dialog={(close) => (
         <RetentionDialog
-          retention={retention}
+          shown={shown}
           onClose={close}
-          onConfirm={(body) => {
+          onConfirm={(body, ifMatch) => {
             close();
-            run('/v1/retention', { method: 'PUT', body });
+            run('/v1/retention', { method: 'PUT', body, ifMatch });
           }}
         />
       )}
@@ -56,12 +58,14 @@ function ChangeRetention({ retention }: { retention: Retention }) {
 }
 
 interface DialogProps {
-  retention: Retention;
+  shown: ApiResponse<Retention>;
   onClose(): void;
-  onConfirm(body: object): void;
+  onConfirm(body: object, ifMatch: string | undefined): void;
 }
 
-function RetentionDialog({ retention, onClose, onConfirm }: DialogProps) {
+function RetentionDialog({ shown, onClose, onConfirm }: DialogProps) {
+  // What was shown when the dialog was opened: the fields keep showing it.
+  const [{ body: retention, etag }] = useState(shown);
   const { max_decision_days: maxDecisions, max_audit_days: maxAudit } = retention;
   const [decisions, setDecisions] = useState(String(retention.decision_days ?? ''));
   const [audit, setAudit] = useState(String(retention.audit_days ?? ''));
@@ -76,10 +80,13 @@ function RetentionDialog({ retention, onClose, onConfirm }: DialogProps) {
       isReady={[decisions, audit].every((text) => text === '' || isWhole(text))}
       onClose={onClose}
       onConfirm={() =>
-        onConfirm({
-          decision_days: toDays(decisions, maxDecisions),
-          audit_days: toDays(audit, maxAudit),
-        })
+        onConfirm(
+          {
+            decision_days: toDays(decisions, maxDecisions),
+            audit_days: toDays(audit, maxAudit),
+          },
+          etag,
+        )
       }
     >
       <TextField

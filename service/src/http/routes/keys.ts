@@ -1,12 +1,13 @@
 import type { ApiKeyRequest, ApiKeyUpdate, OverlapRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
-import { findKeyById, listKeys } from '../../access/key-store.ts';
+import { findKeyById, listKeys, revisionOfKey } from '../../access/key-store.ts';
 import type { KeyManager } from '../../access/key-manager.ts';
 import type { UserTokens } from '../../access/user-tokens.ts';
 import { toPage } from '../../resource/resource-store.ts';
 import type { Database } from '../../store/database.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import {
+  changeHeaders,
   idParams,
   notFound,
   noContent,
@@ -16,7 +17,7 @@ import {
   toCursor,
   writeHeaders,
 } from '../openapi.ts';
-import type { RunOperation } from '../operations.ts';
+import { readIfMatch, type RunOperation, toEntityTag } from '../operations.ts';
 
 interface Deps {
   database: Database;
@@ -67,11 +68,11 @@ function addReads(app: FastifyInstance, { database }: Deps): void {
         response: { 200: keyResponse('The key.') },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { id } = request.params;
       const key = await findKeyById(database, getPrincipal(request), id);
       if (!key) throw notFound('key', id);
-      return key;
+      return reply.header('etag', toEntityTag(revisionOfKey(key))).send(key);
     },
   );
 }
@@ -107,15 +108,16 @@ function addWrites(app: FastifyInstance, { keyManager, runOperation }: Deps): vo
         operationId: 'updateKey',
         summary: "Change a key's name, allowed origins and rate limit",
         params,
-        headers,
+        headers: changeHeaders,
         body: { $ref: 'ApiKeyUpdate#' },
         response: { 200: keyResponse('The key.') },
       },
     },
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
-        const { id } = request.params;
-        return { status: 200, body: await keyManager.update(operation, id, request.body) };
+        const target = { id: request.params.id, ifMatch: readIfMatch(request) };
+        const body = await keyManager.update(operation, target, request.body);
+        return { status: 200, body, revision: revisionOfKey(body) };
       }),
   );
   app.post<IdRequest & { Body: OverlapRequest }>(

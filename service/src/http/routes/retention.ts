@@ -10,10 +10,11 @@ import {
 } from '../../store/account-retention.ts';
 import type { AuditLog } from '../../store/audit-log.ts';
 import type { Database } from '../../store/database.ts';
+import { hashRevision, requireMatch } from '../../store/if-match.ts';
 import type { Principal } from '../../access/principal.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
-import { writeHeaders } from '../openapi.ts';
-import type { RunOperation } from '../operations.ts';
+import { changeHeaders } from '../openapi.ts';
+import { readIfMatch, type RunOperation, toEntityTag } from '../operations.ts';
 import { ProblemError } from '../problem.ts';
 
 interface Deps {
@@ -38,7 +39,10 @@ export function addRetentionRoutes(app: FastifyInstance, deps: Deps): void {
         response: { 200: retentionResponse },
       },
     },
-    (request) => describeRetention(database, getPrincipal(request).accountId, retention),
+    async (request, reply) => {
+      const shown = await describeRetention(database, getPrincipal(request).accountId, retention);
+      return reply.header('etag', toEntityTag(hashRevision(shown))).send(shown);
+    },
   );
   app.put<{ Body: RetentionRequest }>(
     '/v1/retention',
@@ -49,7 +53,7 @@ export function addRetentionRoutes(app: FastifyInstance, deps: Deps): void {
         summary: 'Set how long data is kept',
         description:
           'For both environments of the account. What is older is deleted within an hour, and can’t be restored. Reports keep their totals. Recorded in the audit log. Requires a live key.',
-        headers: writeHeaders,
+        headers: changeHeaders,
         body: { $ref: 'RetentionRequest#' },
         response: { 200: retentionResponse },
       },
@@ -60,6 +64,7 @@ export function addRetentionRoutes(app: FastifyInstance, deps: Deps): void {
         const { queries, scope } = operation;
         const { accountId } = scope;
         const before = await describeRetention(queries, accountId, retention);
+        requireMatch(readIfMatch(request), hashRevision(before));
         await setAccountRetention(queries, accountId, retention, request.body);
         const { decisionsMs } = await readAccountRetention(queries, accountId, retention);
         throwFieldErrors(await checkLookbacks(queries, accountId, decisionsMs));
@@ -70,7 +75,7 @@ export function addRetentionRoutes(app: FastifyInstance, deps: Deps): void {
           before,
           after,
         });
-        return { status: 200, body: after };
+        return { status: 200, body: after, revision: hashRevision(after) };
       });
     },
   );

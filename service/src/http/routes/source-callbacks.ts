@@ -10,7 +10,7 @@ import {
   type NetworkCall,
 } from '../../reward/network-call.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
-import { changeHeaders, idParams, noContent, writeHeaders } from '../openapi.ts';
+import { changeHeaders, idParams, noContent } from '../openapi.ts';
 import { readIfMatch, type RunOperation } from '../operations.ts';
 import { ProblemError } from '../problem.ts';
 import { findUnstorableText } from '../request-bodies.ts';
@@ -44,7 +44,7 @@ export function addSourceCallbackSettings(
         description:
           'Only for `page` sources. From then on, rewards of the source wait until the network’s server has called the URL in the response.',
         params,
-        headers: writeHeaders,
+        headers: changeHeaders,
         body: { $ref: 'SourceCallbackRequest#' },
         response: {
           200: { description: 'What to enter at the network.', $ref: 'SourceCallbackSecret#' },
@@ -54,8 +54,9 @@ export function addSourceCallbackSettings(
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
         const { id } = request.params;
+        const target = { id, ifMatch: readIfMatch(request) };
         const { secret: given, ...callback } = request.body;
-        const secret = await sourceCallbacks.set(operation, id, callback, given);
+        const secret = await sourceCallbacks.set(operation, target, callback, given);
         const url = `${publicUrl()}${path}/${id}`;
         return { status: 200, body: { url, secret }, shownOnce: 'secret' };
       }),

@@ -5,11 +5,12 @@ import { errorsWhere } from '../../platform/domain-error.ts';
 import { type Clock, hourMs, requireInstant } from '../../platform/time.ts';
 import type { AuditLog } from '../../store/audit-log.ts';
 import type { Database } from '../../store/database.ts';
-import { listGrantBudgets, setGrantBudget } from '../../wallet/grant-budgets.ts';
+import { requireMatch } from '../../store/if-match.ts';
+import { listGrantBudgets, revisionOfBudgets, setGrantBudget } from '../../wallet/grant-budgets.ts';
 import { readWalletReport } from '../../wallet/wallet-report.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
-import { writeHeaders } from '../openapi.ts';
-import type { RunOperation } from '../operations.ts';
+import { changeHeaders } from '../openapi.ts';
+import { readIfMatch, type RunOperation, toEntityTag } from '../operations.ts';
 import { ProblemError } from '../problem.ts';
 
 interface Deps {
@@ -89,9 +90,11 @@ export function addWalletOperationRoutes(app: FastifyInstance, deps: Deps): void
         response: { 200: { description: 'The budgets.', $ref: 'GrantBudgetList#' } },
       },
     },
-    async (request): Promise<GrantBudgetList> => ({
-      data: await listGrantBudgets(database, getPrincipal(request), clock.nowMs()),
-    }),
+    async (request, reply) => {
+      const data = await listGrantBudgets(database, getPrincipal(request), clock.nowMs());
+      const body: GrantBudgetList = { data };
+      return reply.header('etag', toEntityTag(revisionOfBudgets(data))).send(body);
+    },
   );
   app.put<{ Params: { type: string }; Body: GrantBudgetRequest }>(
     '/v1/grant-budgets/:type',
@@ -101,13 +104,13 @@ export function addWalletOperationRoutes(app: FastifyInstance, deps: Deps): void
         operationId: 'setGrantBudget',
         summary: 'Set how much users may give to players per day',
         description:
-          'For what is given in the panel. Without a budget, nothing can be given there. Grants with a secret key are not limited. Recorded in the audit log.',
+          'For what is given in the panel. Without a budget, nothing can be given there. Grants with a secret key are not limited. `If-Match` is the `ETag` of the list. Recorded in the audit log.',
         params: {
           type: 'object',
           required: ['type'],
           properties: { type: { type: 'string', minLength: 1, maxLength: 64 } },
         },
-        headers: writeHeaders,
+        headers: changeHeaders,
         body: { $ref: 'GrantBudgetRequest#' },
         response: { 200: { description: 'The budget.', $ref: 'GrantBudget#' } },
       },
@@ -117,6 +120,8 @@ export function addWalletOperationRoutes(app: FastifyInstance, deps: Deps): void
         const { type } = request.params;
         const { amount, duration_s: durationS } = request.body;
         const { queries, scope } = operation;
+        const before = await listGrantBudgets(queries, scope, clock.nowMs());
+        requireMatch(readIfMatch(request), revisionOfBudgets(before));
         const budget = { type, amount, durationS };
         const body = await setGrantBudget(queries, scope, budget, clock.nowMs());
         const after = { amount, duration_s: durationS };
