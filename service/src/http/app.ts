@@ -56,6 +56,7 @@ import type { RunOperation } from './operations.ts';
 import { addPanel } from './panel/panel.ts';
 import { addErrorHandler, sendProblem } from './problem.ts';
 import {
+  addContinue,
   addEmptyBody,
   addEncodingCheck,
   addJsonBody,
@@ -210,6 +211,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     const ms = Math.round(elapsedTime);
     log.debug({ request_id: id, method, route: routeOptions.url, status, ms }, 'request completed');
   });
+  addContinue(app);
   addSizeCheck(app);
   addErrorHandler(app);
   addMetrics(app, deps);

@@ -169,9 +169,12 @@ function createValidationProblem(
     pointer: instancePath + locateMember(keyword, params),
     message: describeViolation(keyword, params),
   }));
-  const partName = part === 'querystring' ? 'query string' : part;
+  const partName = partNames[part] ?? part;
   return new ProblemError('invalid_request', `The ${partName} is not valid.`, { errors });
 }
+
+/** What clients call the parts of a request that Fastify calls otherwise. */
+const partNames: Readonly<Record<string, string>> = { querystring: 'query string', params: 'path' };
 
 /** Returns the pointer from the parent object to a missing or unknown member. */
 function locateMember(keyword: string, params: Record<string, unknown>): string {

@@ -73,15 +73,22 @@ export function addSizeCheck(app: FastifyInstance): void {
  */
 export function addEncodingCheck(app: FastifyInstance): void {
   app.addHook('onRequest', ({ headers }, _reply, done) => {
-    const { 'content-encoding': encoding, 'content-type': type } = headers;
-    if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
+    const {
+      'content-encoding': encoding = '',
+      'transfer-encoding': transfer = 'chunked',
+      'content-type': type = '',
+    } = headers;
+    const [name, value] = /^chunked$/i.test(transfer)
+      ? ['Content-Encoding', encoding]
+      : ['Transfer-Encoding', transfer];
+    if (value.split(',').some((coding) => !/^(?:identity)?$/i.test(coding.trim()))) {
       throw new ProblemError(
         'unsupported_media_type',
-        `The body has the Content-Encoding ${encoding}; send it uncompressed.`,
+        `The body has the ${name} ${value}; send it uncompressed.`,
       );
     }
-    const charset = type === undefined ? undefined : charsetPattern.exec(type)?.[1];
-    if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
+    for (const [, charset = ''] of type.matchAll(charsetPattern)) {
+      if (/^utf-?8$/i.test(charset)) continue;
       throw new ProblemError(
         'unsupported_media_type',
         `The body is declared as ${charset}; send it as UTF-8.`,
@@ -91,7 +98,26 @@ export function addEncodingCheck(app: FastifyInstance): void {
   });
 }
 
-const charsetPattern = /;[ \t]*charset="?([^\s";]+)/i;
+const charsetPattern = /;[ \t]*charset[ \t]*=[ \t]*"?([^\s";]+)/gi;
+
+/**
+ * Asks a client that has sent only the headers (`Expect: 100-continue`) for the body, after all hooks for the headers. If
+ * they refuse the request, the connection is closed, because the client may send the body or another request. Must be
+ * called before these hooks are added.
+ */
+export function addContinue(app: FastifyInstance): void {
+  app.addHook('onRequest', ({ headers: { expect } }, reply, done) => {
+    if (expect !== undefined) void reply.header('connection', 'close');
+    done();
+  });
+  app.addHook('preParsing', ({ headers: { expect }, raw }, reply, payload, done) => {
+    if (expect !== undefined) {
+      reply.removeHeader('connection');
+      if (raw.httpVersion === '1.1') reply.raw.writeContinue();
+    }
+    done(null, payload);
+  });
+}
 
 /**
  * Parses a body.

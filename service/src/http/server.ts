@@ -44,6 +44,14 @@ export function createHttpServer(
   isStopping: () => boolean,
   limits = { stalledMs, maxConnections },
 ): Server {
+  const handle: RequestListener = (request, response) => {
+    // The client has already reset the connection, so it has no address and gets no answer.
+    if (request.socket.remoteAddress === undefined) return void request.destroy();
+    if (isStopping()) return sendBelowRouter(response, stoppingProblem());
+    const ambiguous = findAmbiguousHeader(request);
+    if (ambiguous !== undefined) return sendBelowRouter(response, ambiguityProblem(ambiguous));
+    listener(request, response);
+  };
   const server = createServer(
     {
       keepAliveTimeout: keepAliveMs,
@@ -53,14 +61,10 @@ export function createHttpServer(
       // Checked below: Node would answer without a problem document, and accept several.
       requireHostHeader: false,
     },
-    (request, response) => {
-      // The client has already reset the connection, so it has no address and gets no answer.
-      if (request.socket.remoteAddress === undefined) return void request.destroy();
-      if (isStopping()) return sendBelowRouter(response, stoppingProblem());
-      if (!hasOneHost(request)) return sendBelowRouter(response, hostProblem());
-      listener(request, response);
-    },
+    handle,
   );
+  // Node would ask for the body at once; `addContinue` asks for it when the request has passed all checks of its headers.
+  server.on('checkContinue', handle);
   server.maxConnections = limits.maxConnections;
   server.setTimeout(limits.stalledMs);
   makeRoomWhenFull(server);
@@ -90,18 +94,30 @@ function makeRoomWhenFull(server: Server): void {
 const stoppingProblem = (): ProblemError =>
   new ProblemError('unavailable', 'This process is shutting down.', { retryAfterS: 1 });
 
-/** Whether a request names exactly one host, as HTTP/1.1 requires: a proxy may have read another one of several. */
-function hasOneHost({ httpVersion, rawHeaders }: IncomingMessage): boolean {
-  let hosts = 0;
+/** Headers of which a proxy may have read another one of several. */
+const singleHeaders = ['host', 'content-type', 'authorization'] as const;
+type SingleHeader = (typeof singleHeaders)[number];
+
+/** Returns the header that a request has several times, or the `host` that it lacks: HTTP/1.1 requires one. */
+function findAmbiguousHeader({
+  httpVersion,
+  headers,
+  rawHeaders,
+}: IncomingMessage): SingleHeader | undefined {
+  const counts = { host: 0, 'content-type': 0, authorization: 0 };
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? '';
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+    const { length } = rawHeaders[at] ?? '';
+    // Other lengths are other headers.
+    if (length !== 4 && length !== 12 && length !== 13) continue;
+    const name = (rawHeaders[at] ?? '').toLowerCase();
+    if (name in counts) counts[name as SingleHeader] += 1;
   }
-  return hosts === 1 || (hosts === 0 && httpVersion !== '1.1');
+  if (headers.host === undefined && httpVersion === '1.1') return 'host';
+  return singleHeaders.find((name) => counts[name] > 1);
 }
 
-const hostProblem = (): ProblemError =>
-  new ProblemError('malformed_request', 'The request must have one Host header.');
+const ambiguityProblem = (header: SingleHeader): ProblemError =>
+  new ProblemError('malformed_request', `The request must have one header ${header}.`);
 
 function sendBelowRouter(response: ServerResponse, problem: ProblemError): void {
   const { status, headers, body } = serialize(problem);

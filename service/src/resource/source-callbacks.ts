@@ -37,7 +37,12 @@ export function createSourceCallbacks(deps: Deps): SourceCallbacks {
   const { change } = deps.resourceManager;
   const secrets = createSourceSecrets<string>(deps, 'source_callback', 'callback');
   return {
-    async set(operation, target, callback, secret = `cbs_${randomBytes(24).toString('base64url')}`) {
+    async set(
+      operation,
+      target,
+      callback,
+      secret = `cbs_${randomBytes(24).toString('base64url')}`,
+    ) {
       const source = { kind: 'source', action: 'callback_changed', ...target } as const;
       await change(operation, source, (before) => ({ ...before, callback }));
       await secrets.store(operation, target.id, secret);

@@ -171,6 +171,16 @@ test.each([
   ['GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'malformed_request'],
   ['GET / HTTP/1.1\r\nHost: a\r\nhOsT: b\r\n\r\n', 400, 'malformed_request'],
   ['GET / HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
+  [
+    'GET / HTTP/1.1\r\nHost: a\r\nAuthorization: b\r\nAuthorization: c\r\n\r\n',
+    400,
+    'malformed_request',
+  ],
+  [
+    'POST / HTTP/1.1\r\nHost: a\r\nContent-Type: b\r\ncontent-type: c\r\nContent-Length: 0\r\n\r\n',
+    400,
+    'malformed_request',
+  ],
   ['QUERY /v1/keys HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 405, 'method_not_allowed'],
   ['CONNECT inside:80 HTTP/1.1\r\nHost: inside:80\r\n\r\n', 405, 'method_not_allowed'],
 ])('a request below the router gets a problem document: %j', async (text, status, code) => {
@@ -196,6 +206,8 @@ test.each([
   ['another charset in quotes', '{}', { 'content-type': 'text/plain;charset="utf-16"' }, 415],
   ['gzip', '\x1f\x8b', { 'content-encoding': 'gzip' }, 415],
   ['two encodings', '{}', { 'content-encoding': 'identity, br' }, 415],
+  ['a charset after spaces', '{}', { 'content-type': 'text/plain; charset = utf-16' }, 415],
+  ['two charsets', '{}', { 'content-type': 'text/plain; charset=utf-8; charset=utf-16' }, 415],
   ['a form', 'a=b', { 'content-type': 'application/x-www-form-urlencoded' }, 415],
   // Read like an empty object, which lacks the placement.
   ['no body', '', {}, 422],
@@ -210,6 +222,12 @@ test.each([
     'the identity encoding',
     '{"placement":"revive","user_ref":"u"}',
     { 'content-encoding': 'identity' },
+    200,
+  ],
+  [
+    'no encoding, in other words',
+    '{"placement":"revive","user_ref":"u"}',
+    { 'content-encoding': 'Identity, identity' },
     200,
   ],
 ])('a body of %s', async (_name, body, headers, status) => {
@@ -232,6 +250,26 @@ test('a body that is declared to be too large is rejected before its sender is k
     `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`;
   expect(await sendRaw(head('/v1/decisions', 65_537))).toMatch(/^HTTP\/1.1 413 /);
   expect(await sendRaw(head('/panel/api/session', 4_097))).toMatch(/^HTTP\/1.1 413 /);
+});
+
+/** Sends a request that waits to be asked for its body. */
+const sendExpecting = (key: string, headers: string, body = '') =>
+  sendRaw(
+    `POST /v1/decisions HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n${headers}\r\n\r\n${body}`,
+  );
+
+test('a client is asked for its body only if nothing in the headers is refused', async () => {
+  const body = '{"placement":"revive","user_ref":"u"}';
+  const { publishable: key } = client;
+  const length = `Content-Length: ${body.length}`;
+  expect(await sendExpecting(key, `${length}\r\nConnection: close`, body)).toMatch(
+    /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 /,
+  );
+  expect(await sendExpecting(key, 'Content-Length: 65537')).toMatch(/^HTTP\/1.1 413 /);
+  expect(await sendExpecting('pk_sandbox_x', length)).toMatch(/^HTTP\/1.1 401 /);
+  expect(await sendExpecting(key, `${length}\r\nContent-Encoding: br`)).toMatch(/^HTTP\/1.1 415 /);
+  const transfer = 'Transfer-Encoding: gzip, chunked';
+  expect(await sendExpecting(key, transfer)).toMatch(/^HTTP\/1.1 415 /);
 });
 
 test('the service closes connections on which nothing moves for longer than requests may wait', () => {

@@ -91,7 +91,7 @@ export function addPlayerWalletRoutes(app: FastifyInstance, deps: Deps): void {
     async (request): Promise<{ data: WalletEntry[]; has_more: boolean; next_cursor?: string }> => {
       const { limit, starting_after: after = String(Number.MAX_SAFE_INTEGER) } = request.query;
       const before = Number(after);
-      if (!Number.isSafeInteger(before))
+      if (!/^\d+$/.test(after) || !Number.isSafeInteger(before))
         throw new ProblemError('invalid_request', 'The query string is not valid.', {
           errors: [{ pointer: '/starting_after', message: 'must be a `next_cursor`' }],
         });
