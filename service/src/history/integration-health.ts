@@ -35,7 +35,7 @@ const dayMs = 86_400_000;
 /** How many decisions with an ad are looked at: the latest ones. Reading them takes about 10 ms. */
 const maxDecisions = 5_000;
 /** How many of the latest decisions are searched for them, because there may be no ad for any. */
-const maxSearched = 20_000;
+const maxSearched = 10_000;
 /** How many late deliveries are counted. */
 const maxLate = 1_000;
 /** How long a receiver may take until it is called slow, in milliseconds. */
@@ -212,6 +212,11 @@ export async function readIntegrationFacts(
   { accountId, environment }: Scope,
   nowMs: number,
 ): Promise<IntegrationFacts> {
+  // With their ids, the planner knows how little waits for them, and does not read the whole queue.
+  const webhooks = await queries.query<{ id: string }>(
+    `SELECT id FROM resources WHERE account_id = $1 AND environment = $2 AND kind = 'webhook'`,
+    [accountId, environment],
+  );
   const [row] = await queries.query<Row>(
     `WITH latest AS MATERIALIZED (
         SELECT id, status, simulate, viewer, placement, reward_state, reward_reason FROM decisions
@@ -235,9 +240,8 @@ export async function readIntegrationFacts(
               ORDER BY misplaced_at DESC)
             FROM keys WHERE account_id = $1 AND environment = $2 AND misplaced_at >= $5 AND revoked_at IS NULL) AS "misplacedKeys",
           (SELECT jsonb_agg(findings) FROM keys WHERE account_id = $1 AND environment = $2 AND findings <> '{}' AND revoked_at IS NULL) AS findings,
-          (SELECT count(*)::bigint FROM (SELECT FROM resources w CROSS JOIN LATERAL (SELECT FROM delivery_queue q
-              WHERE q.account_id = $1 AND q.environment = $2 AND q.webhook_id = w.id AND q.id < $4 LIMIT ${maxLate}) AS of_webhook
-            WHERE w.account_id = $1 AND w.environment = $2 AND w.kind = 'webhook' LIMIT ${maxLate}) AS waiting) AS late
+          (SELECT count(*)::bigint FROM (SELECT FROM delivery_queue WHERE account_id = $1 AND environment = $2
+            AND webhook_id = ANY ($6::text[]) AND id < $4 LIMIT ${maxLate}) AS waiting) AS late
         FROM recent`,
     [
       accountId,
@@ -245,6 +249,7 @@ export async function readIntegrationFacts(
       firstIdAt('decision', Math.max(0, nowMs - dayMs)),
       firstIdAt('delivery', Math.max(0, nowMs - slowAfterMs)),
       new Date(nowMs - dayMs),
+      webhooks.map(({ id }) => id),
     ],
   );
   const findings = row?.findings ?? [];
