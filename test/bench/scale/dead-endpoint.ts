@@ -17,6 +17,8 @@ const budget = 1.1;
  * benchmark.
  */
 const pauseMs = 150;
+/** How many ads are requested one after another while an event is delivered. */
+const decisions = 5;
 /** Number of windows. This is enough for the dead endpoint's circuit breaker to open. */
 const windows = 25;
 
@@ -26,16 +28,22 @@ export const deadEndpoint: Part = (options) => measure(options, 1);
 /** Like {@link deadEndpoint}, with 30 dead endpoints. */
 export const deadEndpoints: Part = (options) => measure(options, 30);
 
+/** What one event shows: the latency of its deliveries and of decisions at the same time, in milliseconds. */
+interface Round {
+  deliveries: number[];
+  decisions: number[];
+}
+
 /** A dead endpoint accepts requests but never responds. */
 async function measure(options: Options, dead: number): Promise<PartResult> {
   const backlog = options.quick ? 100 : 10_000;
   const words = dead === 1 ? 'one' : String(dead);
   const sides = [
-    { name: 'all respond', ...(await startSide(options, dead, 0)), rounds: [] as number[][] },
+    { name: 'all respond', ...(await startSide(options, dead, 0)), rounds: [] as Round[] },
     {
       name: dead === 1 ? 'one never responds' : `${dead} never respond`,
       ...(await startSide(options, dead, backlog)),
-      rounds: [] as number[][],
+      rounds: [] as Round[],
     },
   ] as const;
   try {
@@ -51,30 +59,40 @@ async function measure(options: Options, dead: number): Promise<PartResult> {
   } finally {
     for (const { stop } of sides) await stop();
   }
-  const [healthyMs, withDeadMs] = sides.map(
-    ({ rounds }) => median(rounds.map((round) => median(round) ?? NaN)) ?? NaN,
-  ) as [number, number];
-  const pairs = sides[0].rounds.flatMap((round, index) => {
-    const [without, withDead] = [median(round), median(sides[1].rounds[index] ?? [])];
-    return without === undefined || withDead === undefined ? [] : [withDead / without];
-  });
-  const ratio = withDeadMs / healthyMs;
+  const read = (what: keyof Round) =>
+    sides.map(({ rounds }) => rounds.map((round) => median(round[what]) ?? NaN)) as [
+      number[],
+      number[],
+    ];
+  const judge = (what: keyof Round, name: string) => {
+    const [without, withDead] = read(what);
+    const ratio = (median(withDead) ?? NaN) / (median(without) ?? NaN);
+    const pairs = without.map((ms, index) => (withDead[index] ?? NaN) / ms);
+    const [low, high] = [0.25, 0.75].map((share) => (percentile(pairs, share) ?? NaN).toFixed(2));
+    return {
+      budget: `${words} dead ${dead === 1 ? 'endpoint' : 'endpoints'} in a hundred, ${name}: at most ${budget} ×`,
+      measured: `${ratio.toFixed(2)} × (interquartile range ${low}–${high})`,
+      held: ratio <= budget,
+    };
+  };
+  const [healthyMs, withDeadMs] = read('deliveries').map((ms) => median(ms) ?? NaN) as [
+    number,
+    number,
+  ];
   return {
     title: `Webhooks with ${words} dead ${dead === 1 ? 'endpoint' : 'endpoints'} in a hundred`,
     verdicts: [
-      {
-        budget: `${words} dead ${dead === 1 ? 'endpoint' : 'endpoints'} in a hundred, latency of the others: at most ${budget} ×`,
-        measured: `${ratio.toFixed(2)} × (interquartile range ${(percentile(pairs, 0.25) ?? NaN).toFixed(2)}–${(percentile(pairs, 0.75) ?? NaN).toFixed(2)})`,
-        held: ratio <= budget,
-      },
+      judge('deliveries', 'latency of the others'),
+      judge('decisions', 'latency of decisions'),
     ],
-    head: ['of 100 endpoints', 'events', 'p50, ms', 'p95, ms', 'p99, ms'],
+    head: ['of 100 endpoints', 'events', 'p50, ms', 'p95, ms', 'p99, ms', 'a decision, p50, ms'],
     rows: sides.map(({ name, rounds }) => {
-      const latencies = rounds.flat();
+      const latencies = rounds.flatMap(({ deliveries }) => deliveries);
+      const decisionMs = median(rounds.flatMap((round) => round.decisions)) ?? NaN;
       const format = (share: number): string => (percentile(latencies, share) ?? NaN).toFixed(0);
-      return [name, rounds.length, format(0.5), format(0.95), format(0.99)];
+      return [name, rounds.length, format(0.5), format(0.95), format(0.99), decisionMs.toFixed(1)];
     }),
-    note: `The time from the request that causes an event to its arrival at each of the ${endpoints - dead} responsive endpoints. A dead endpoint accepts requests but never responds. ${dead === 1 ? 'It has' : 'Together, they have'} ${formatInteger(backlog)} deliveries pending. Two services alternate; the ratio compares their median latencies.`,
+    note: `The time from the request that causes an event to its arrival at each of the ${endpoints - dead} responsive endpoints. A dead endpoint accepts requests but never responds. ${dead === 1 ? 'It has' : 'Together, they have'} ${formatInteger(backlog)} deliveries pending. Ads are requested one after another at the same time. Two services alternate; the ratio compares their median latencies.`,
     plot: {
       axis: 'p50, ms',
       rows: [
@@ -104,7 +122,7 @@ async function startSide({ postgres, receiver }: Options, dead: number, backlog:
     deadWebhooks.push(await add(backlog > 0 ? `/never/${index}` : `/0/first-${index}`));
   for (let index = dead; index < endpoints; index += 1) await add(`/0/${index}`);
   let switchId: string | undefined;
-  const announce = async (): Promise<number[]> => {
+  const announce = async (): Promise<Round> => {
     receiver.clear();
     const startedAtMs = nowMs();
     if (switchId === undefined) {
@@ -119,10 +137,17 @@ async function startSide({ postgres, receiver }: Options, dead: number, backlog:
       await client.call('DELETE', `/v1/kill-switches/${switchId}`);
       switchId = undefined;
     }
+    const decisionMs: number[] = [];
+    for (let index = 0; index < decisions; index += 1) {
+      const requestedAtMs = nowMs();
+      await client.decide();
+      decisionMs.push(nowMs() - requestedAtMs);
+    }
     const arrivals = await receiver.waitFor(backlog > 0 ? endpoints - dead : endpoints);
-    return arrivals.flatMap(({ path, atMs }) =>
+    const deliveries = arrivals.flatMap(({ path, atMs }) =>
       path.startsWith('/0/first') ? [] : [atMs - startedAtMs],
     );
+    return { deliveries, decisions: decisionMs };
   };
   if (backlog > 0) {
     await announce();
