@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { reencrypt } from '../../src/access/secret-box.ts';
+import { exportPlayer } from '../../src/history/export-player.ts';
+import type { Database } from '../../src/store/database.ts';
+import { openEmptyDatabase } from '../empty-database.ts';
+
+// What is read page by page: each row once, in order, also those at the edges of pages.
+
+const scope = { accountId: 'acc_1', environment: 'live' } as const;
+
+let database: Database;
+beforeAll(async () => {
+  database = await openEmptyDatabase();
+});
+afterAll(() => database.close());
+
+test('an export has each entry of a long wallet once, in order', async () => {
+  await database.query(
+    `INSERT INTO wallet_entries SELECT 'acc_1', 'live', 'player', 'entry' || n, 'reward', 'coins', 1, NULL, NULL, n, n, now()
+      FROM generate_series(1, 250) AS n ORDER BY n % 7`,
+  );
+  await database.query(
+    `INSERT INTO wallet_balances SELECT 'acc_1', 'live', 'player', type, 250, NULL, 250
+      FROM unnest(ARRAY['stars', 'coins', 'lives']) AS type`,
+  );
+  const [entries, balances]: unknown[][] = [[], []];
+  for await (const line of exportPlayer(database, scope, 'player', () => '{}')) {
+    const { record, version, type } = line as Record<string, unknown>;
+    if (record === 'wallet_entry') entries?.push(Number(version));
+    if (record === 'wallet_balance') balances?.push(type);
+  }
+  expect(entries).toEqual(Array.from({ length: 250 }, (_, index) => index + 1));
+  expect(balances).toEqual(['coins', 'lives', 'stars']);
+});
+
+test('each of many secrets is encrypted again once', async () => {
+  await database.query(
+    `INSERT INTO secrets SELECT 'acc_1', 'webhook', 'whk_' || n, '1.old', now() FROM generate_series(1, 501) AS n`,
+  );
+  const box = { open: (text: string) => text, seal: () => '1.new' };
+  expect(await reencrypt(database, box as never)).toBe(501);
+  expect(
+    await database.query(`SELECT DISTINCT sealed FROM secrets WHERE account_id = 'acc_1'`),
+  ).toEqual([{ sealed: '1.new' }]);
+});
