@@ -85,6 +85,19 @@ const equivalents = [
     replacement: 'false',
     reason: 'Whether an event has this member is what counts.',
   },
+  {
+    file: 'service/src/history/report.ts',
+    original: 'ORDER BY metric, metric_reason',
+    replacement: '',
+    reason: 'It orders what becomes the members of an object.',
+  },
+  {
+    file: 'service/src/reward/expire-rewards.ts',
+    original: 'ORDER BY account_id, id',
+    replacement: '',
+    reason:
+      'All that is due is expired before the function returns; the order only keeps to an index.',
+  },
 ];
 
 /** @param {string} text */

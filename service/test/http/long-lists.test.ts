@@ -2,6 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reencrypt } from '../../src/access/secret-box.ts';
 import { exportPlayer } from '../../src/history/export-player.ts';
 import type { Database } from '../../src/store/database.ts';
+import { firstIdAt } from '../../src/platform/ids.ts';
+import { listWeeks } from '../../src/store/partitions.ts';
+import { accountId, ids, openTwinDatabase } from '../twin-accounts.ts';
 import { openEmptyDatabase } from '../empty-database.ts';
 
 // What is read page by page: each row once, in order, also those at the edges of pages.
@@ -31,6 +34,25 @@ test('an export has each entry of a long wallet once, in order', async () => {
   }
   expect(entries).toEqual(Array.from({ length: 250 }, (_, index) => index + 1));
   expect(balances).toEqual(['coins', 'lives', 'stars']);
+});
+
+test('each week without a partition is listed, also if its only row has the first of all ids', async () => {
+  const twins = await openTwinDatabase();
+  const weekMs = 7 * 86_400_000;
+  // The week of all other decisions.
+  const firstMs = Date.parse('2099-06-01T00:00:00Z');
+  const laterMs = firstMs + 2 * weekMs;
+  const [first = ''] = ids('decision', 1);
+  await twins.query('UPDATE decisions SET id = $1 WHERE id = $2 AND account_id = $3', [
+    firstIdAt('decision', laterMs),
+    first,
+    accountId,
+  ]);
+  const weeks = (await listWeeks(twins, laterMs + weekMs)).filter(
+    ({ table, isPartition }) => table === 'decisions' && !isPartition,
+  );
+  await twins.close();
+  expect(weeks.map(({ fromMs }) => fromMs)).toEqual([firstMs, laterMs]);
 });
 
 test('each of many secrets is encrypted again once', async () => {
