@@ -86,6 +86,12 @@ const equivalents = [
     reason: 'Whether an event has this member is what counts.',
   },
   {
+    file: 'service/src/demand/tracker/request-store.ts',
+    original: 'OFFSET 0',
+    replacement: '',
+    reason: 'It skips no row; it only keeps the planner from merging the queries.',
+  },
+  {
     file: 'service/src/history/report.ts',
     original: 'ORDER BY metric, metric_reason',
     replacement: '',

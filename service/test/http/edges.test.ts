@@ -322,6 +322,13 @@ const edges: Record<string, Edge> = {
     ],
     counts: async (own) => (await sweepRequests(own, firstIdAt('decision', 0), atMs)).late > 0,
   },
+  'a late tracker request whose process has died': {
+    prepare: (excess) => [
+      `UPDATE tracker_requests SET state = 'pending', at_least_once = true, late_at = ${time(atMs - hourMs)},
+        lease_until = ${time(atMs + excess)}`,
+    ],
+    counts: async (own) => (await sweepRequests(own, firstIdAt('decision', 0), atMs)).late > 0,
+  },
 };
 
 /** Keeps one decision's tracker requests. Those of decisions before `since` aren't read. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { discardSecrets } from '../../src/access/secret-box.ts';
 import { updateUser, type User, type UserChange } from '../../src/access/user.ts';
 import { createUserTokens } from '../../src/access/user-tokens.ts';
 import type { Database, Queries } from '../../src/store/database.ts';
@@ -101,4 +102,32 @@ test.each([
     return claimDue(queries, { ...room, leaseMs: 60_000, nowMs: atMs });
   });
   expect(claimed.map(({ id }) => id)).toEqual(order);
+});
+
+test('with a lost key, what it encrypted is discarded, and deliveries of no other event', async () => {
+  const [eventId = ''] = ids('webhookEvent', 1);
+  const left = await tryOut(async (queries) => {
+    await queries.query(`UPDATE webhook_events SET body = '1.lost' WHERE id = $1`, [eventId]);
+    await discardSecrets({
+      transaction: (work: (own: Queries) => unknown) => work(queries),
+    } as never);
+    const count = async (table: string, column: string) => {
+      const [row] = await queries.query<{ lost: number; others: number }>(
+        `SELECT count(*) FILTER (WHERE ${column} = $1)::int AS lost, count(*) FILTER (WHERE ${column} <> $1)::int AS others
+          FROM ${table}`,
+        [eventId],
+      );
+      return [row?.lost, (row?.others ?? 0) > 0];
+    };
+    return [
+      await count('webhook_events', 'id'),
+      await count('delivery_queue', 'event_id'),
+      await count('finished_deliveries', 'event_id'),
+    ];
+  });
+  expect(left).toEqual([
+    [0, true],
+    [0, true],
+    [0, true],
+  ]);
 });

@@ -173,7 +173,7 @@ export const accountReads: ReadCases = {
   },
   'an external creative': {
     prepare: [
-      `UPDATE resources SET document = document || jsonb_build_object('source_key', right(id, 1))`,
+      `UPDATE resources SET document = document || jsonb_build_object('source_id', '${sourceId}', 'source_key', right(id, 1))`,
     ],
     read: (own) =>
       findCreative(own, { scope, source: { id: sourceId }, offer: { creativeKey: '1' } } as never),
@@ -182,8 +182,8 @@ export const accountReads: ReadCases = {
   'an image that has been approved': {
     prepare: [
       `UPDATE resources SET document = document || jsonb_build_object('source_id', '${sourceId}',
-        'source_key', right(id, 1), 'icons', jsonb_build_array(jsonb_build_object('url', right(id, 1), 'origin_url', '')))
-        WHERE kind = 'creative'`,
+        'source_key', right(id, 1), 'review', jsonb_build_object('status', 'approved'),
+        'icons', jsonb_build_array(jsonb_build_object('url', right(id, 1), 'origin_url', '')))`,
     ],
     read: isImageApproved,
     of: { resources: `id = '${otherCreativeId}'` },

@@ -249,6 +249,13 @@ export const operationReads: ReadCases = {
     read: async (own) => (await readIntegrationFacts(own, scope, nowMs)).players,
     of: { decisions: `id = '${decisionId}'` },
   },
+  'why rewards were not earned': {
+    prepare: [
+      `UPDATE decisions SET reward_reason = 'too_fast', reward_state = CASE right(id, 1) WHEN '1' THEN 'denied' ELSE 'earned' END`,
+    ],
+    read: async (own) => (await readIntegrationFacts(own, scope, nowMs)).withoutReward['too_fast'],
+    of: { decisions: `reward_state = 'denied'` },
+  },
   'the event of a delivery that is due': {
     prepare: [`UPDATE delivery_queue SET lease_until = NULL`],
     read: async (own) => {
