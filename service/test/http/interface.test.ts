@@ -149,6 +149,30 @@ test('an event is posted as JSON, with a timestamp and a signature of both', asy
   }
 });
 
+test.each(['sandbox', 'live'] as const)('an event of %s names it', async (environment) => {
+  const own = await startReceiver();
+  const { secret } = game.keys[environment];
+  const call = <T>(method: string, path: string, body?: object) =>
+    game.client.call<T>(method, path, secret, body);
+  const events = ['kill_switch.changed'];
+  // In live, only public addresses are allowed, so the event is read instead of being received.
+  const url = environment === 'live' ? 'https://game.example/hooks' : own.url;
+  const { body: registered } = await call<{ id: string }>('POST', '/v1/webhooks', { url, events });
+  await call('POST', '/v1/kill-switches', {
+    scope: 'placement',
+    target_id: 'lobby',
+    state: 'on',
+  });
+  const list = await call<{ data: Envelope[] }>('GET', '/v1/webhook-events');
+  expect(list.body.data[0]).toMatchObject({ type: events[0], environment });
+  if (environment === 'sandbox') {
+    const [received] = await own.waitForRequests(1);
+    expect(JSON.parse(received?.body ?? '')).toEqual(list.body.data[0]);
+  }
+  await call('DELETE', `/v1/webhooks/${registered.id}`);
+  await own.close();
+});
+
 test('a verified impression and an earned reward are events with the player and the reward', async () => {
   const decision = await game.decide('winner');
   const [rewarded] = await receive('decision.rewarded', 1, () => game.watch(decision));

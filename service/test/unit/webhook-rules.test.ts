@@ -103,6 +103,24 @@ test('retries back off with ±20% jitter, up to ten attempts in total', () => {
   expect(retryDelayMs(maxAttempts, 0.5)).toBeUndefined();
 });
 
+test.each([
+  [200, true],
+  [201, true],
+  [202, true],
+  [204, true],
+  [299, true],
+  [199, false],
+  [300, false],
+  [304, false],
+  [400, false],
+  [429, false],
+  [500, false],
+  [undefined, false],
+])('an endpoint that answers with %s has the event: %s', (status, hasIt) => {
+  const result = { startedAtMs: 0, latencyMs: 1, ...(status === undefined ? {} : { status }) };
+  expect(nextState(result, 1, 0.5).state).toBe(hasIt ? 'delivered' : 'pending');
+});
+
 test('a passing failure is retried soon eight times, and keeps the last retry', () => {
   const result = { startedAtMs: 0, latencyMs: 10_000, error: 'no response' };
   const delays = (isPassing: boolean, status?: number) =>

@@ -142,6 +142,11 @@ const lines: readonly [line: string, file: string, test: string][] = [
     'an event is posted as JSON, with a timestamp and a signature of both',
   ],
   [
+    'An event names its environment, `sandbox` or `live`',
+    service('interface'),
+    'an event of %s names it',
+  ],
+  [
     'The signature covers the timestamp and the raw body',
     verifier,
     'signs the timestamp and the body, joined by a period, with the full secret',
@@ -163,9 +168,19 @@ const lines: readonly [line: string, file: string, test: string][] = [
     '%s verifies a delivery only with the new or the old secret',
   ],
   [
-    'Any 2xx is a success, everything else is retried with growing intervals',
+    'Any 2xx is a success, and nothing else is',
+    unit('webhook-rules'),
+    'an endpoint that answers with %s has the event: %s',
+  ],
+  [
+    'A failed delivery is retried',
     service('webhooks'),
     'a failed delivery is retried with a new signature',
+  ],
+  [
+    'Sandbox keys change and read test data only',
+    service('authority'),
+    'no operation can access an object in another environment or account',
   ],
   [
     'An event may arrive twice, with the same id',

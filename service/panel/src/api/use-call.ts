@@ -8,7 +8,7 @@ import {
 import { HttpError, useDataProvider, useNotify } from 'react-admin';
 import type { ApiResponse, Call, CallOptions } from './call.ts';
 import type { PanelDataProvider } from './data-provider.ts';
-import { readMessage } from './problem.ts';
+import { readCode, readMessage } from './problem.ts';
 
 /** Returns the {@link Call} for the current environment. */
 export const useCall = (): Call => useDataProvider<PanelDataProvider>().call;
@@ -73,7 +73,11 @@ export function useAction<T>({
   const { mutate, isPending, data } = useMutation({
     mutationFn: async ({ path, options }: { path: string; options: CallOptions }) =>
       (await call<T>(path, { method: 'POST', ...options })).body,
-    onError: (error) => notify(readMessage(error), { type: 'error' }),
+    onError: (error) => {
+      notify(readMessage(error), { type: 'error' });
+      // The page shows what has changed meanwhile, so that the user can decide again.
+      if (readCode(error) === 'precondition_failed') void client.invalidateQueries();
+    },
     onSuccess: async (result) => {
       if (successMessage !== undefined) notify(successMessage, { type: 'success' });
       onSuccess?.(result);
