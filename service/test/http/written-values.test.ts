@@ -3,6 +3,7 @@ import { discardSecrets } from '../../src/access/secret-box.ts';
 import { updateUser, type User, type UserChange } from '../../src/access/user.ts';
 import { createUserTokens } from '../../src/access/user-tokens.ts';
 import type { Database, Queries } from '../../src/store/database.ts';
+import { writeTransitions } from '../../src/reward/transitions.ts';
 import { claimDue } from '../../src/webhook/delivery-store.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { accountId, ids, openTwinDatabase, scope } from '../twin-accounts.ts';
@@ -131,3 +132,23 @@ test('with a lost key, what it encrypted is discarded, and deliveries of no othe
     [0, true],
   ]);
 });
+
+test.each([
+  ['pending', true],
+  ['earned', false],
+])(
+  'a reward that is %s in the meantime is changed only if that is what was read',
+  async (state, isRead) => {
+    const [id = ''] = ids('decision', 1);
+    const before = { id, rewardState: 'pending', servedAtMs: null };
+    const after = { ...before, rewardState: 'earned', rewardReason: null, invalidReason: null };
+    const result = await tryOut(async (queries) => {
+      await queries.query(
+        'UPDATE decisions SET reward_state = $1, served_at = NULL WHERE id = $2 AND account_id = $3',
+        [state, id, accountId],
+      );
+      return writeTransitions(queries, scope, [{ before, after } as never]).catch(String);
+    });
+    expect(result).toBe(isRead ? undefined : 'Error: Updated 0 locked decisions; expected 1.');
+  },
+);

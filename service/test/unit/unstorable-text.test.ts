@@ -51,6 +51,11 @@ test.each([
   for (const text of texts) expect(scanJson(Buffer.from(text)).names > maxNames).toBe(isRefused);
 });
 
+test('names are counted only until there are too many', () => {
+  const names = Array.from({ length: 3 * maxNames }, (_, index) => `m${index}`);
+  expect(scanJson(Buffer.from(object(names))).names).toBe(maxNames + 1);
+});
+
 test.each([
   ['[]', 1],
   ['{"a":1,"b":[2,3]}', 3],

@@ -141,6 +141,8 @@ describe('interstitials', () => {
     ['often', 120],
     ['', 120],
     ['-5s', 120],
+    ['86400', 86_400],
+    ['86401', 120],
   ])('with the frequency hint %j, there are %i s between interstitials', async (hint, seconds) => {
     const placements = { interstitial: 'level-end', reward: 'revive' };
     placement = createAdPlacement(

@@ -52,6 +52,17 @@ it('returns the player whom a portal has signed', async () => {
   expect(await verify('yandex', createYandex(yandex))).toEqual({ id: 'y-1', name: 'Zoë' });
 });
 
+it('accepts a token of 16,384 characters, and none that is longer', async () => {
+  const create = (bytes: number): string => {
+    const { length } = JSON.stringify({ ...facebook, fill: '' });
+    return createFacebook({ ...facebook, fill: 'x'.repeat(bytes - length) });
+  };
+  const longest = create(12_255);
+  expect(longest).toHaveLength(16_384);
+  expect(await verify('facebook', longest)).toMatchObject({ id: '42' });
+  await expect(verify('facebook', create(12_256))).rejects.toMatchObject({ code: 'malformed' });
+});
+
 const [header = '', payload = '', signature = ''] = createJwt(claims).split('.');
 it.each<[string, VerifiablePortal, unknown, string, VerifyPortalTokenOptions?]>([
   ['another key', 'crazygames', createJwt(claims, { key: otherKey }), 'mismatch'],
