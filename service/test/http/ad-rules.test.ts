@@ -251,6 +251,13 @@ async function refuse(
   return response.body.errors?.map((error) => error.pointer);
 }
 
+test('a rule can’t change to a format that its placements don’t have', async () => {
+  const rule = await addRule({ formats: ['interstitial'], placements: ['level-end'], gap_s: 1 });
+  const change = { formats: ['rewarded'] };
+  const path = `/v1/ad-rules/${rule.id}`;
+  expect(await refuse('PATCH', path, game.client.secret, change)).toEqual(['/placements/0']);
+});
+
 const names = (length: number): string[] => Array.from({ length }, (_, index) => `s${index}`);
 const limit = { formats: ['interstitial'], gap_s: 1 };
 test.each<[unknown, string]>([
