@@ -2,6 +2,7 @@ import type { ApiKey, ApiKeyRequest, ApiKeyUpdate } from '@trueward/protocol/wir
 import type { AuditLog, Operation } from '../store/audit-log.ts';
 import type { Clock } from '../platform/time.ts';
 import type { MakeId } from '../platform/ids.ts';
+import { normalizeOrigin } from '../platform/names.ts';
 import { DomainError, throwFieldErrors } from '../platform/domain-error.ts';
 import type { Queries } from '../store/database.ts';
 import type { Quotas } from '../store/quotas.ts';
@@ -95,7 +96,9 @@ export function createKeyManager({
       const { kind, allowed_origins: origins, rate_limit: limit } = request;
       // In the live environment, allowing every origin must be explicit.
       const areOriginsRequired = kind === 'publishable' && operation.scope.environment === 'live';
+      const normalized = normalizeOrigins(origins ?? ['*']);
       throwFieldErrors([
+        ...normalized.errors,
         ...(areOriginsRequired && origins === undefined
           ? [{ pointer: '/allowed_origins', message: 'is required for a publishable key in live' }]
           : []),
@@ -104,14 +107,16 @@ export function createKeyManager({
           : []),
         ...findLimitErrors(ceiling, limit),
       ]);
-      return createWithText(operation, { ...request, allowed_origins: origins ?? ['*'] });
+      return createWithText(operation, { ...request, allowed_origins: normalized.origins });
     },
     async update(operation, { id, ifMatch }, changes) {
       const before = await findActive(operation, id);
       requireMatch(ifMatch, revisionOfKey(before));
       const { name = before.name } = changes;
       const { allowed_origins: origins, rate_limit: limit = before.rate_limit } = changes;
+      const normalized = normalizeOrigins(origins ?? before.allowed_origins);
       throwFieldErrors([
+        ...normalized.errors,
         ...(before.kind === 'secret' && origins !== undefined
           ? [{ pointer: '/allowed_origins', message: 'is for publishable keys only' }]
           : []),
@@ -119,7 +124,7 @@ export function createKeyManager({
       ]);
       await updateKey(operation.queries, operation.scope, {
         id,
-        allowed_origins: origins ?? before.allowed_origins,
+        allowed_origins: normalized.origins,
         ...(limit ? { rate_limit: limit } : {}),
         ...(name === undefined ? {} : { name }),
       });
@@ -138,6 +143,24 @@ export function createKeyManager({
       await revokeKey(operation.queries, operation.scope, id, clock.nowMs());
       await finish(operation, 'key.revoked', id, before);
     },
+  };
+}
+
+/** Returns origins as browsers send them, because a key compares them, and an error for each text that is none. */
+function normalizeOrigins(texts: readonly string[]) {
+  const origins = texts.map((text) => normalizeOrigin(text));
+  return {
+    origins: [...new Set(origins.filter((origin) => origin !== undefined))],
+    errors: origins.flatMap((origin, index) =>
+      origin === undefined
+        ? [
+            {
+              pointer: `/allowed_origins/${index}`,
+              message: 'must be an origin such as https://game.example',
+            },
+          ]
+        : [],
+    ),
   };
 }
 

@@ -3,6 +3,7 @@ import { disclose, type DemandRecord, type Player } from '../demand/index.ts';
 import { createMac } from '../access/secret-box.ts';
 import type { Clock } from '../platform/time.ts';
 import type { MakeId } from '../platform/ids.ts';
+import { normalizeCountry } from '../platform/names.ts';
 import { formatInstant } from '../platform/time.ts';
 import type { Scope } from '../store/database.ts';
 import {
@@ -229,7 +230,9 @@ function makeDecideInput(
   };
   if (request.locale !== undefined) context.language = request.locale;
   if (device !== undefined) context.device = device;
-  if (country !== undefined) context.country = country;
+  // A server may send what it got from elsewhere. A country that is not known matches no policy.
+  const knownCountry = country === undefined ? undefined : normalizeCountry(country);
+  if (knownCountry !== undefined) context.country = knownCountry;
   if (request.segments !== undefined) context.segments = request.segments;
   const findEnds = () =>
     findRuleEnds(

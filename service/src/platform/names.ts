@@ -33,6 +33,17 @@ export function normalizeDomain(text: string): string | undefined {
   return domainPattern.test(domain) ? domain : undefined;
 }
 
+/**
+ * Returns an origin as browsers send it: in lowercase ASCII, and without the usual port of its scheme. `*` stands for any
+ * origin.
+ */
+export function normalizeOrigin(text: string): string | undefined {
+  if (text === '*') return text;
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
+  const { origin, href } = new URL(text);
+  return href === `${origin}/` ? origin : undefined;
+}
+
 const countries: ReadonlySet<string> = new Set(countryCodes);
 /** Codes that are used instead of the standard's. */
 const countryAliases: Readonly<Record<string, string>> = { UK: 'GB', EL: 'GR' };

@@ -123,7 +123,7 @@ test('a publishable key works only from its allowed origins', async () => {
   expect(await request('https://game.example')).toMatchObject({ status: 'filled' });
   expect((await request('https://other.example')).code).toBe('origin_not_allowed');
   await live.call('PATCH', `/v1/keys/${createdKey.id}`, live.secret, {
-    allowed_origins: ['https://other.example'],
+    allowed_origins: ['https://Other.example:443'],
   });
   expect(await request('https://other.example')).toMatchObject({ status: 'filled' });
   expect((await client.call('GET', `/v1/keys/${createdKey.id}`, client.secret)).status).toBe(404);

@@ -1,7 +1,10 @@
 import type { Decision } from '@trueward/protocol/wire';
-import { expect, test } from 'vitest';
-import { startInProcess } from '../in-process.ts';
+import { afterAll, expect, test } from 'vitest';
+import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createClient } from './client.ts';
+
+let running: InProcessService | undefined;
+afterAll(() => running?.stop());
 
 /** Requests decisions with various country headers, from a page and from a game server. Returns their statuses. */
 async function requestStatuses(env: Record<string, string>) {
@@ -48,6 +51,29 @@ test('a country header from an untrusted client is ignored', async () => {
   const env = { COUNTRY_HEADER: 'CF-IPCountry', TRUSTED_PROXIES: '10.0.0.0/8' };
   expect(await requestStatuses(env)).toEqual(unblockedStatuses);
   expect(await requestStatuses({})).toEqual(unblockedStatuses);
+});
+
+test.each([
+  ['GB', 'blocked'],
+  ['UK', 'blocked'],
+  ['EL', 'blocked'],
+  ['FR', 'filled'],
+  ['XX', 'filled'],
+])('a country policy applies to the country that a server sends: %s', async (country, status) => {
+  running ??= await startInProcess({ RATE_LIMITS: 'off' });
+  const { call, manage, secret } = createClient(running);
+  const rule = { name: 'Neither', kind: 'policy', block: { everything: true } };
+  const { id } = await manage<{ id: string }>('POST', '/v1/policies', {
+    ...rule,
+    when: { countries: ['uk', 'GR'] },
+  });
+  const { body } = await call<Decision>('POST', '/v1/decisions', secret, {
+    placement: 'revive',
+    user_ref: `player in ${country}`,
+    device: { country },
+  });
+  await manage('DELETE', `/v1/policies/${id}`);
+  expect(body.status).toBe(status);
 });
 
 test('startup fails if COUNTRY_HEADER is set without TRUSTED_PROXIES', async () => {

@@ -5,6 +5,7 @@ import {
   normalizeCountry,
   normalizeDomain,
   normalizeLanguage,
+  normalizeOrigin,
 } from '../../src/platform/names.ts';
 
 const none = undefined;
@@ -46,6 +47,28 @@ test.each([
       ['-shop.example', none],
       [`${'a'.repeat(64)}.example`, none],
       [`${'a.'.repeat(2_000)}example`, none],
+    ],
+  ],
+  [
+    normalizeOrigin,
+    [
+      ['*', '*'],
+      ['https://game.example', 'https://game.example'],
+      ['HTTPS://Game.Example', 'https://game.example'],
+      ['https://game.example:443', 'https://game.example'],
+      ['http://game.example:80', 'http://game.example'],
+      ['http://game.example:8080', 'http://game.example:8080'],
+      ['https://[2001:DB8:0::1]:8443', 'https://[2001:db8::1]:8443'],
+      ['https://bücher.example', 'https://xn--bcher-kva.example'],
+      ['https://game.example/', 'https://game.example'],
+      ['https://game.example/path', none],
+      ['https://user@game.example', none],
+      ['https://game.example:99999', none],
+      ['https://:8080', none],
+      ['ftp://game.example', none],
+      ['game.example', none],
+      ['null', none],
+      ['', none],
     ],
   ],
   [

@@ -1,4 +1,5 @@
 import type { ApiKey } from '@trueward/protocol/wire';
+import { normalizeOrigin } from '../../platform/names.ts';
 import { createAuditLog, type Operation } from '../../store/audit-log.ts';
 import { incrementConfigVersion, lockConfiguration } from '../../store/config-version.ts';
 import { createKeyManager, type KeyManager } from '../../access/key-manager.ts';
@@ -162,7 +163,8 @@ function readOverlap(text: string): number {
 }
 
 function readOrigin(text: string): string {
-  if (text === '*' || (URL.canParse(text) && new URL(text).origin === text)) return text;
+  const origin = normalizeOrigin(text);
+  if (origin !== undefined) return origin;
   throw new UsageError(
     `--allowed-origin is ${JSON.stringify(text)}; expected * or an origin such as https://game.example.`,
   );
