@@ -79,16 +79,27 @@ describe('after a user gesture', () => {
         ['navigates the page', 'navigating'],
         ['opens popups', 'popping'],
         ['accesses the page', 'reading'],
+        ['claims to the windows around it that it is complete', 'claiming'],
+        ['downloads a file and asks the player', 'asking'],
+        ['takes the focus, the pointer and the screen', 'grabbing'],
+        ['rewrites its history', 'rewriting'],
       ],
       2,
     ),
   )('an HTML creative that %s does no harm and earns its reward', async (_, placement) => {
     await open(placement);
     const url = page.url();
+    const harms: string[] = [];
+    page.on('dialog', (dialog) => harms.push(dialog.type()));
+    page.on('download', (download) => harms.push(download.suggestedFilename()));
     await watch(page);
     await page.getByText('Your reward is on its way').first().waitFor();
+    expect(
+      await page.evaluate(() => document.pointerLockElement ?? document.fullscreenElement),
+    ).toBe(null);
     await button(page, 'Close ad').first().click();
     expect(await getResult(page)).toMatchObject({ outcome: 'rewarded' });
+    expect(harms).toEqual([]);
     expect(page.url()).toBe(url);
     expect(await page.title()).toBe('A game on a strict page');
     expect(page.context().pages()).toHaveLength(1);

@@ -92,6 +92,10 @@ const scripts: Record<string, string> = {
   flooding: `port.postMessage({ type: 'ready' }); setInterval(() => { for (let i = 0; i < 1e3; i++) port.postMessage({ type: "click" }) })`,
   navigating: `try { top.location = 'about:blank' } catch {} port.postMessage({ type: 'ready' }); setInterval(() => { try { top.location = 'about:blank' } catch {} }, 50)`,
   popping: `open('about:blank'); setInterval(() => open('about:blank'), 50); port.postMessage({ type: 'ready' })`,
+  claiming: `port.postMessage({ type: 'ready' }); setInterval(() => { for (const target of [parent, top]) for (const type of ['ready', 'ended', 'complete', 'close']) target.postMessage({ trueward: 1, type, watchedMs: 9e9, durationMs: 1 }, '*') }, 20); for (const type of ['ended', 'progress', 'painted', 'viewed', 'clicked']) port.postMessage({ type, watchedMs: 9e9, durationMs: 1 })`,
+  asking: `const link = document.createElement('a'); link.href = 'data:application/zip,a'; link.download = 'a.zip'; port.postMessage({ type: 'ready' }); setInterval(() => { link.click(); alert('a'); confirm('b'); prompt('c'); print() }, 50)`,
+  grabbing: `const field = document.body.appendChild(document.createElement('input')); port.postMessage({ type: 'ready' }); setInterval(() => { field.focus(); window.focus(); top.focus(); void field.requestPointerLock?.(); field.requestFullscreen?.().catch(() => {}); top.close() }, 20)`,
+  rewriting: `port.postMessage({ type: 'ready' }); for (let i = 0; i < 9; i++) history.pushState({}, '', '#' + i); history.go(-4); location.hash = 'a'`,
   reading: `try { parent.document.title = 'read' } catch { port.postMessage({ type: 'ready' }) }`,
 };
 
