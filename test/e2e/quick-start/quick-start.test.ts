@@ -78,6 +78,15 @@ it('the quick start’s server credits the coins earned on the npm example’s p
   expect(await creditMessage).toBe('player-42: 25 coins');
 });
 
+it('the README’s examples pause the game, revive the player and add the coins once', async () => {
+  await page.goto(await reader.startReadme());
+  await watchAd('Revive');
+  const read = (id: string) => expect.poll(() => page.locator(`#${id}`).textContent());
+  await read('calls').toBe('paused resumed revived ');
+  await read('coins').toBe('25');
+  await expect.poll(() => page.locator('#revive').isEnabled()).toBe(true);
+});
+
 it.skipIf(!inject('full'))(
   'the guide “No backend” earns, sells a hat once, and links a second browser',
   async ({ browser: sharedBrowser }) => {

@@ -12,6 +12,8 @@ export interface Reader {
   folder: string;
   /** Builds and serves the page from the section “With npm”. Resolves to its URL. */
   startPage(): Promise<string>;
+  /** Builds and serves a small game around the first examples of `README.md`. Resolves to its URL. */
+  startReadme(): Promise<string>;
   /** Builds and serves the page of the guide “No backend”. Resolves to its URL. */
   startPageWithoutServer(): Promise<string>;
   /** Builds and serves the Cocos sample's scripts with a fake engine. Resolves to the URL. */
@@ -49,6 +51,17 @@ export function createReader(stack: Stack): Reader {
   return {
     folder,
     startPage: () => serve({ root: folder }),
+    startReadme() {
+      const pageFolder = join(folder, 'readme');
+      mkdirSync(pageFolder);
+      const [first, second] = readCodeBlocks('README.md').filter(
+        ({ language }) => language === 'ts',
+      );
+      const code = [first?.code, second?.code].join('\n');
+      writeFileSync(join(pageFolder, 'index.html'), readmeGame(stack.serviceUrl));
+      writeFileSync(join(pageFolder, 'main.ts'), fillInKeys(code, stack));
+      return serve({ root: pageFolder });
+    },
     startPageWithoutServer() {
       const pageFolder = join(folder, 'no-backend');
       mkdirSync(pageFolder);
@@ -85,6 +98,28 @@ export function createReader(stack: Stack): Reader {
     },
   };
 }
+
+/** What the examples of `README.md` expect of a game. The page shows what has been called. */
+const readmeGame = (serviceUrl: string): string => `<!doctype html>
+<button id="revive">Revive</button>
+<p id="calls"></p>
+<p id="coins"></p>
+<script>
+  const find = (id) => document.getElementById(id);
+  const note = (name) => () => find('calls').append(name + ' ');
+  const reviveButton = find('revive');
+  const revivePlayer = note('revived');
+  const game = { pause: note('paused'), resume: note('resumed') };
+  const credited = {};
+  const saveGame = {
+    addOnce(decisionId, amount) {
+      credited[decisionId] = amount;
+      find('coins').textContent = Object.values(credited).join();
+    },
+  };
+  const serviceUrl = '${serviceUrl}';
+</script>
+<script type="module" src="main.ts"></script>`;
 
 /** Finds the quick start's first block in this language that contains `expectedText`. */
 function findBlock(language: string, expectedText: string): string {
