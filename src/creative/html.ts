@@ -26,7 +26,7 @@ const minClickIntervalMs = 1_000;
 /** How long a press counts as user activation in any browser, in milliseconds, and a little more. */
 const activationMs = 5_100;
 
-/** How long to wait for `ready` after the page has loaded before checking whether it was blocked, in milliseconds. */
+/** How long to wait for the frame, and for `ready` before checking whether the page was blocked, in milliseconds. */
 const slowMs = 1_000;
 
 let policy: { createHTML(markup: string): string } | undefined;
@@ -69,6 +69,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   let inner = frame;
   let stopWatching: (() => void) | undefined;
   let connectedWindow: Window | null = null;
+  let cancelOpen: (() => void) | undefined;
   let cancelCheck: (() => void) | undefined;
   let hasSound = true;
   let muted = false;
@@ -140,6 +141,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   }
 
   frame.onload = () => {
+    cancelOpen?.();
     try {
       open();
     } catch (error) {
@@ -227,6 +229,8 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   const stopAbort = listen(signal, 'abort', abort);
   if (signal.aborted) abort();
   try {
+    // A page can stop this event before it arrives.
+    cancelOpen = clock.after(slowMs, frame.onload as () => void);
     host.append(frame);
     document.body.append(host);
     await loaded;
@@ -235,6 +239,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     throw error;
   } finally {
     stopAbort();
+    cancelOpen?.();
     cancelCheck?.();
     cancelCheck = () => undefined;
   }

@@ -47,8 +47,10 @@ export function createWatchedTime(clock: Pick<Clock, 'monotonic'>): WatchedTime 
 
 /** How long to wait for `canplaythrough` after the first frame, in milliseconds. */
 const bufferGraceMs = 1_500;
-/** Minimum time between two `progress` events, in milliseconds. Browsers fire `timeupdate` 4 to 66 times a second. */
-const minProgressIntervalMs = 240;
+/** How often to look at a video whose events don't arrive, in milliseconds. */
+const pollMs = 250;
+/** How much of a video may play before its first frame is on the screen, in seconds. */
+const maxUnseenSeconds = 0.5;
 
 /** Renders a video that plays once, with sound if the browser allows it. */
 export const renderVideo: Renderer = async (creative, { clock, locale, signal }) => {
@@ -62,13 +64,16 @@ export const renderVideo: Renderer = async (creative, { clock, locale, signal })
   video.preload = 'auto';
   video.disablePictureInPicture = true;
   video.disableRemotePlayback = true;
+  // A game that pauses all media doesn't pause its ad.
+  video.pause = () => {};
   video.setAttribute('aria-label', creative.alt);
   if (media.poster !== undefined) video.poster = media.poster;
   addCaptions(video, media, locale);
   video.src = file.url;
   try {
     await waitUntilBuffered(video, clock, signal);
-    if (Number.isFinite(video.duration) && !hasDeclaredLength(video.duration * 1_000, media))
+    const lengthMs = video.duration * 1_000;
+    if (isTooShort(lengthMs, media) || (lengthMs < Infinity && isTooLong(lengthMs, media)))
       throw new Error('media_duration');
   } catch (error) {
     const { src } = video;
@@ -94,8 +99,6 @@ const isTooShort = (lengthMs: number, { duration_ms: declaredMs }: VideoMedia): 
   lengthMs < declaredMs * (1 - lengthTolerance);
 const isTooLong = (lengthMs: number, { duration_ms: declaredMs }: VideoMedia): boolean =>
   lengthMs > declaredMs * (1 + lengthTolerance) + extraLengthMs;
-const hasDeclaredLength = (lengthMs: number, media: VideoMedia): boolean =>
-  !isTooShort(lengthMs, media) && !isTooLong(lengthMs, media);
 
 /** Shows captions in the player's language, or the first track if there are none in that language. */
 function addCaptions(video: HTMLVideoElement, { captions = [] }: VideoMedia, locale: string): void {
@@ -125,27 +128,48 @@ function unload(video: HTMLVideoElement): void {
   video.remove();
 }
 
+/** The events after which a video's state may be another one. */
+const stateEvents = ['canplaythrough', 'playing', 'pause', 'waiting', 'volumechange'].concat([
+  'ratechange',
+  'timeupdate',
+  'ended',
+  'error',
+]);
+
+/**
+ * Calls `check` after the events of a video, and regularly without one, because a page can stop events before they
+ * arrive. Returns a function that ends the calls.
+ */
+function watchState(
+  video: HTMLVideoElement,
+  clock: Clock,
+  check: (event?: Event) => void,
+): () => void {
+  const stops = stateEvents.map((type) => listenTo(video, type, check));
+  const poll = (): void => {
+    stops[0] = clock.after(pollMs, poll);
+    check();
+  };
+  stops.unshift(clock.after(pollMs, poll));
+  return () => stops.forEach((stop) => stop());
+}
+
 function waitUntilBuffered(
   video: HTMLVideoElement,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
-  const listenerController = new AbortController();
-  let cancelGrace: (() => void) | undefined;
+  let stops: (() => void)[] = [];
   return new Promise<void>((resolve, reject) => {
-    const on = (target: EventTarget, type: string, handler: () => void) =>
-      listenTo(target, type, handler, { signal: listenerController.signal });
-    on(video, 'canplaythrough', resolve);
-    on(video, 'loadeddata', () => {
-      cancelGrace = clock.after(bufferGraceMs, resolve);
+    const stopWatching = watchState(video, clock, () => {
+      if (video.error) reject(new Error(findErrorCode(video)));
+      else if (video.readyState === HTMLMediaElement.HAVE_ENOUGH_DATA) resolve();
+      else if (video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA)
+        stops[2] ??= clock.after(bufferGraceMs, resolve);
     });
-    on(video, 'error', () => reject(new Error(findErrorCode(video))));
-    on(signal, 'abort', () => reject(signal.reason));
+    stops = [stopWatching, listenTo(signal, 'abort', () => reject(signal.reason))];
     if (signal.aborted) reject(signal.reason);
-  }).finally(() => {
-    listenerController.abort();
-    cancelGrace?.();
-  });
+  }).finally(() => stops.forEach((stop) => stop()));
 }
 
 /** The SDK's error codes, indexed by `MediaError.code`. */
@@ -166,18 +190,21 @@ function createLoadedVideo(
   media: VideoMedia,
   clock: Clock,
 ): LoadedCreative {
-  const destroyController = new AbortController();
   const durationMs = Number.isFinite(video.duration)
     ? Math.round(video.duration * 1000)
     : media.duration_ms;
-  const watchedTime = createWatchedTime(clock);
+  let watchedTime = createWatchedTime(clock);
   let listener: ((event: RendererEvent) => void) | undefined;
   let shouldPlay = false;
   let playback: Playback = 'held';
   /** Whether the page has been visible since the last call of `sample`. */
   let visible = !native.isHidden();
+  let soundMuted: boolean | undefined;
+  let reportedMs = -1;
+  let isPainted = false;
+  let hasEnded = false;
   let cancelPaint: (() => void) | undefined;
-  let stopVisibility: (() => void) | undefined;
+  let stops: (() => void)[] = [];
 
   const emit = (event: RendererEvent) => listener?.(event);
 
@@ -185,13 +212,6 @@ function createLoadedVideo(
     video.muted = muted;
     if (!muted && video.volume === 0) video.volume = 1;
   }
-
-  /** A browser extension that speeds up every video would make it end before it was watched. */
-  function keepRate(): void {
-    if (video.playbackRate > 1) video.playbackRate = 1;
-  }
-
-  const reportSound = () => emit({ type: 'muted', muted: video.muted || video.volume === 0 });
 
   /** Reports what the element is doing. Its own state is the only evidence, because anyone may have changed it. */
   function update(): void {
@@ -224,7 +244,7 @@ function createLoadedVideo(
       update();
     } catch (error) {
       const name = error instanceof DOMException ? error.name : '';
-      if (!shouldPlay || destroyController.signal.aborted) return;
+      if (!shouldPlay || !listener) return;
       // `play()` also rejects if the video is paused or unloaded before playback starts. That is not a failure.
       if (name === 'AbortError' || (name === 'NotAllowedError' && video.muted)) {
         update();
@@ -237,39 +257,40 @@ function createLoadedVideo(
     }
   }
 
-  function listen(): void {
-    let reportedAt = -Infinity;
-    const { signal } = destroyController;
-    const on = (type: string, handler: () => void) => listenTo(video, type, handler, { signal });
-    const fail = (reason: Reason) => emit({ type: 'failed', reason });
-    const progress = (always: boolean) => {
-      update();
-      sample();
-      const now = clock.monotonic();
-      if (!always && now - reportedAt < minProgressIntervalMs) return;
-      reportedAt = now;
-      emit({ type: 'progress', watchedMs: watchedTime.ms, durationMs });
-      // The length of a live recording is known only at its end.
-      if (isTooLong(video.currentTime * 1_000, media)) fail('media_duration');
-    };
-    for (const type of ['play', 'playing', 'pause', 'waiting', 'stalled', 'canplay'])
-      on(type, update);
-    on('volumechange', reportSound);
-    on('ratechange', keepRate);
-    on('timeupdate', () => progress(false));
-    on('error', () => fail(findErrorCode(video)));
-    on('ended', () => {
-      progress(true);
-      emit({ type: 'ended' });
-    });
-    // Browsers fire no `timeupdate` at that moment, so up to 250 ms before it would be lost.
-    stopVisibility = onVisibilityChange(sample);
+  /** What has played so far is shown again if the page was too busy to show it. Otherwise, it would prove too little. */
+  function onPainted(): void {
+    if (video.currentTime > maxUnseenSeconds) {
+      watchedTime = createWatchedTime(clock);
+      video.currentTime = 0;
+      if (shouldPlay) void play();
+    }
+    isPainted = true;
+    emit({ type: 'painted' });
+  }
+
+  /** Reports everything that has changed. */
+  function check(event?: Event): void {
+    // Some pages and extensions change every video. A faster one would end before it was watched, a repeated one never.
+    video.playbackRate = 1;
+    video.loop = false;
+    const isSilent = video.muted || video.volume === 0;
+    if (isSilent !== soundMuted) emit({ type: 'muted', muted: (soundMuted = isSilent) });
+    if (video.error) emit({ type: 'failed', reason: findErrorCode(video) });
     // When `playing` fires, the first frame is already decoded. `requestVideoFrameCallback` would report the second
     // frame.
-    const onPlaying = (): void => {
-      cancelPaint = afterPaint(() => emit({ type: 'painted' }));
-    };
-    listenTo(video, 'playing', onPlaying, { once: true, signal });
+    if (event?.type === 'playing' || video.currentTime > 0) cancelPaint ??= afterPaint(onPainted);
+    if (video.ended && !isPainted) return;
+    update();
+    sample();
+    if (!isPainted) return;
+    const endsNow = video.ended && !hasEnded;
+    if (endsNow || watchedTime.ms !== reportedMs)
+      emit({ type: 'progress', watchedMs: (reportedMs = watchedTime.ms), durationMs });
+    // The length of a live recording is known only at its end.
+    if (isTooLong(video.currentTime * 1_000, media))
+      emit({ type: 'failed', reason: 'media_duration' });
+    hasEnded = video.ended;
+    if (endsNow) emit({ type: 'ended' });
   }
 
   return {
@@ -278,9 +299,12 @@ function createLoadedVideo(
     start(onEvent) {
       listener = onEvent;
       visible = !native.isHidden();
-      listen();
-      keepRate();
-      reportSound();
+      stops = [
+        watchState(video, clock, check),
+        // Browsers fire no `timeupdate` at that moment, so up to 250 ms before it would be lost.
+        onVisibilityChange(sample),
+      ];
+      check();
       void play();
     },
     pause() {
@@ -291,9 +315,8 @@ function createLoadedVideo(
     resume: () => void play(),
     setMuted,
     destroy() {
-      destroyController.abort();
+      stops.forEach((stop) => stop());
       cancelPaint?.();
-      stopVisibility?.();
       listener = undefined;
       unload(video);
     },

@@ -61,8 +61,7 @@ const requestOffer = createRequestOffer({
   stopping: new AbortController().signal,
 });
 
-/** So long that no source is too slow on a busy machine. */
-const timeoutMs = 60_000;
+const timeoutMs = 5_000;
 const createTag = (path: string): ExternalSource => createSource({ tag_url: origin + path });
 const createBidder = (path: string): ExternalSource =>
   createSource({ endpoint_url: origin + path });

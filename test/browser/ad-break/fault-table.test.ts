@@ -11,9 +11,24 @@ import type { BreakDeps } from '../../../src/ad-break/run-ad-break.ts';
 import { openFrontDoor } from '../../../src/platform/front-door.ts';
 import { native } from '../../../src/platform/native.ts';
 import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
-import { addStyles, hostileStyles, replaceProperty, stopClocks } from './hostile-page.ts';
-import { passTime } from './pass-time.ts';
-import { decide, restoredState, html, image, overlay, setStage, video } from './stage-set.ts';
+import {
+  addStyles,
+  hostileStyles,
+  replaceProperty,
+  replaceValue,
+  stopClocks,
+} from './hostile-page.ts';
+import { changeRate, passTime } from './pass-time.ts';
+import {
+  decide,
+  restoredState,
+  html,
+  image,
+  overlay,
+  pauseBySystem,
+  setStage,
+  video,
+} from './stage-set.ts';
 import { trackLeaks } from './traces.ts';
 
 const isFullRun = inject('full');
@@ -140,13 +155,16 @@ const faults: Record<string, Fault> = {
     media: isFullRun ? ['image', 'html'] : ['image'],
   },
   'has a media error': {
-    inject: () => document.querySelector('video')?.dispatchEvent(new Event('error')),
+    inject() {
+      const element = document.querySelector('video');
+      if (element) replaceValue(element, 'error', { code: 3 });
+    },
     outcome: (phase) => (earlyPhases.includes(phase) ? 'error' : 'rewarded'),
     phases: mediaPhases,
     media: ['video'],
   },
   'is paused by the operating system and never resumed': {
-    inject: () => document.querySelector('video')?.pause(),
+    inject: () => pauseBySystem(document.querySelector('video')),
     outcome: (phase) => (phase === 'playing' ? 'stalled' : 'rewarded'),
     phases: mediaPhases,
     media: ['video'],
@@ -163,7 +181,7 @@ const faults: Record<string, Fault> = {
   'stops loading': {
     inject() {
       const element = document.querySelector('video');
-      if (element) element.playbackRate = 0;
+      if (element) changeRate(element, 0);
     },
     outcome: (phase) => (earlyPhases.includes(phase) ? 'stalled' : 'rewarded'),
     phases: mediaPhases,
@@ -258,7 +276,7 @@ const faults: Record<string, Fault> = {
   'is paused by the operating system and resumed by it': {
     inject: async () => {
       const element = document.querySelector('video');
-      element?.pause();
+      pauseBySystem(element);
       await runPendingWork();
       await element?.play();
     },

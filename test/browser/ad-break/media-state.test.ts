@@ -5,7 +5,15 @@ import { eventually } from '../../support/eventually.ts';
 import { setHidden } from '../../support/set-hidden.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { passTime } from './pass-time.ts';
-import { decide, overlay, pressUntil, restoredState, setStage, video } from './stage-set.ts';
+import {
+  decide,
+  overlay,
+  pauseBySystem,
+  pressUntil,
+  restoredState,
+  setStage,
+  video,
+} from './stage-set.ts';
 
 type ManualClock = ReturnType<typeof createManualClock>;
 
@@ -26,7 +34,7 @@ describe('an ad whose video is paused by the system', () => {
     const running = stage.run(decide(video, { min_watch_ms: 3000 }), {}, { clock });
     const element = await findVideo();
     await eventually(() => expect(stage.count('start')).toBe(1));
-    element.pause();
+    pauseBySystem(element);
     await eventually(() => expect(tapPrompt()).toBeDefined());
     return { stage, clock, time, running, element };
   }
@@ -38,7 +46,7 @@ describe('an ad whose video is paused by the system', () => {
       async (element) => {
         await element.play();
         await eventually(() => expect(tapPrompt()).toBeUndefined());
-        element.pause();
+        pauseBySystem(element);
         await eventually(() => expect(tapPrompt()).toBeDefined());
         await element.play();
       },
@@ -56,7 +64,7 @@ describe('an ad whose video is paused by the system', () => {
       async (element) => {
         setHidden(true);
         await eventually(() => expect(tapPrompt()).toBeUndefined());
-        element.pause();
+        pauseBySystem(element);
         setHidden(false);
       },
     ],

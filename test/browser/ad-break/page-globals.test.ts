@@ -32,6 +32,70 @@ it.each<[string, DecisionCreative['media']]>([
   expect(stage.readPageState()).toEqual(restoredState);
 });
 
+/** What a page does to everything that loads and plays in it. */
+const meddling: Record<string, () => void> = {
+  'stops the events of media and frames': () => {
+    for (const type of mediaEvents) {
+      const stop = (event: Event) => event.stopImmediatePropagation();
+      document.addEventListener(type, stop, true);
+      undo.push(() => document.removeEventListener(type, stop, true));
+    }
+  },
+  'pauses, repeats and slows down all media again and again': () => {
+    const timer = setInterval(() => {
+      for (const element of document.querySelectorAll<HTMLMediaElement>('audio, video')) {
+        element.pause();
+        element.loop = true;
+        element.playbackRate = 0;
+        element.muted = true;
+      }
+    }, 100);
+    undo.push(() => clearInterval(timer));
+  },
+};
+const mediaEvents = ['load', 'loadstart', 'loadedmetadata', 'loadeddata', 'canplay'].concat([
+  'canplaythrough',
+  'play',
+  'playing',
+  'pause',
+  'waiting',
+  'timeupdate',
+  'volumechange',
+  'ended',
+]);
+
+it.each<[string, string, DecisionCreative['media']]>([
+  ['stops the events of media and frames', 'a video', video],
+  ['stops the events of media and frames', 'an image', image],
+  [
+    'stops the events of media and frames',
+    'an HTML creative',
+    html(`port.postMessage({ type: 'ready' })`),
+  ],
+  ['pauses, repeats and slows down all media again and again', 'a video', video],
+])('on a page that %s, %s is watched to its end and earns its reward', async (name, _, media) => {
+  meddling[name]?.();
+  const stage = setStage();
+  const result = await stage.run(decide(media, { min_watch_ms: 1_000 }));
+  expect(result).toMatchObject({ outcome: 'rewarded' });
+  expect([stage.count('start'), stage.count('impression')]).toEqual([1, 1]);
+  expect(stage.readPageState()).toEqual(restoredState);
+});
+
+it('a video whose beginning a busy page could not show begins again, and earns its reward', async () => {
+  const work = (): void => {
+    for (const end = performance.now() + 1_200; performance.now() < end;);
+  };
+  addEventListener('play', work, { capture: true, once: true });
+  undo.push(() => removeEventListener('play', work, true));
+  const stage = setStage();
+  let startedAt: number | undefined;
+  const onStart = (): unknown => (startedAt = document.querySelector('video')?.currentTime);
+  const result = await stage.run(decide(video, { min_watch_ms: 2_800 }), { onStart });
+  expect(result).toMatchObject({ outcome: 'rewarded' });
+  expect(startedAt).toBeLessThan(0.5);
+});
+
 it('a video pauses on a hidden page whose game says that it is visible and keeps the event from others', async () => {
   openFrontDoor();
   const stop = (event: Event) => event.stopImmediatePropagation();

@@ -10,6 +10,14 @@ const playbackRates: Record<string, number> = { chromium: 8, firefox: 2, webkit:
 const requestFrame = window.requestAnimationFrame.bind(window);
 const nextFrame = (): Promise<unknown> => new Promise((resolve) => requestFrame(resolve));
 
+const rate = Object.getOwnPropertyDescriptor(HTMLMediaElement.prototype, 'playbackRate');
+const readRate = (video: HTMLVideoElement): number => rate?.get?.call(video) as number;
+/** Changes a video's rate. The ad doesn't see it, because it would undo it. */
+export function changeRate(video: HTMLVideoElement, value: number): void {
+  Object.defineProperty(video, 'playbackRate', { configurable: true, get: () => 1, set() {} });
+  rate?.set?.call(video, value);
+}
+
 /**
  * Advances a clock. While a video plays, the clock follows its playback time. Otherwise, the clock jumps from timer to
  * timer. Tests therefore never time out because the machine is slow, and never wait for a timer. Call `start` only once
@@ -28,7 +36,7 @@ export function passTime(
   let run: symbol | undefined;
 
   const isAdvancing = (video: HTMLVideoElement): boolean =>
-    !video.paused && !endedVideos.has(video) && video.playbackRate > 0;
+    !video.paused && !endedVideos.has(video) && readRate(video) > 0;
 
   function follow(video: HTMLVideoElement): void {
     const mediaMs = video.currentTime * 1_000;
@@ -36,14 +44,18 @@ export function passTime(
     playedMs.set(video, mediaMs);
   }
 
-  /** Changes the playback rate of all videos, except those whose rate was set by the test. */
-  function changeRate(from: number, to: number): void {
-    for (const video of document.querySelectorAll('video'))
-      if (video.playbackRate === from) video.playbackRate = to;
-  }
+  // Whoever compares a video's position with the time finds both in step.
+  const { monotonic } = clock;
+  clock.monotonic = () => {
+    document.querySelectorAll('video').forEach(follow);
+    return monotonic();
+  };
 
-  // An ad undoes a faster rate that it notices.
-  const hideRate = (event: Event): void => event.stopImmediatePropagation();
+  /** Changes the playback rate of all videos, except those whose rate was set by the test. */
+  function changeRates(from: number, to: number): void {
+    for (const video of document.querySelectorAll('video'))
+      if (from !== to && readRate(video) === from) changeRate(video, to);
+  }
 
   // The clock must be synchronized with the video before any other handler for the event runs.
   function listener({ target, type }: Event): void {
@@ -56,7 +68,7 @@ export function passTime(
     while (run === ownRun) {
       const video = document.querySelector('video');
       if (video !== null && isAdvancing(video)) {
-        changeRate(1, fastRate);
+        changeRates(1, fastRate);
         await nextFrame();
         if (run !== ownRun) return;
         follow(video);
@@ -67,18 +79,16 @@ export function passTime(
 
   const stop = (): void => {
     run = undefined;
-    changeRate(fastRate, 1);
+    changeRates(fastRate, 1);
   };
   const types = ['timeupdate', 'ended'];
   for (const type of types) document.addEventListener(type, listener, true);
-  if (fastVideo) document.addEventListener('ratechange', hideRate, true);
   const stopVisibility = onVisibilityChange(() =>
     document.querySelectorAll('video').forEach(follow),
   );
   onTestFinished(() => {
     stop();
     for (const type of types) document.removeEventListener(type, listener, true);
-    document.removeEventListener('ratechange', hideRate, true);
     stopVisibility();
   });
   return {

@@ -196,6 +196,10 @@ export function overlay() {
   return { root, findVisible, dialog: root?.querySelector('dialog') };
 }
 
+/** Pauses an ad's video as a media key, a phone call or another audio session does. The page can't. */
+export const pauseBySystem = (video: HTMLVideoElement | null): unknown =>
+  video && Reflect.apply(HTMLMediaElement.prototype.pause, video, []);
+
 /** Presses a control until `isDone`, because input is ignored at first. */
 export const pressUntil = (selector: string, isDone: () => boolean): Promise<void> =>
   vi.waitFor(

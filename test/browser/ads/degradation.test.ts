@@ -104,12 +104,11 @@ const missingFeatures: [name: string, disable: () => void][] = [
   ],
   ['without IndexedDB', makeMissing(globalThis, 'indexedDB')],
   ['where IndexedDB is forbidden', makeForbidden(globalThis, 'indexedDB')],
-  // In a quick run, `slow-storage.test.ts` shows this.
+  ['where IndexedDB does not open', makeReplacement(globalThis, 'indexedDB', { open: throwError })],
   [
     'where IndexedDB never responds',
     makeReplacement(globalThis, 'indexedDB', { open: () => new EventTarget() }),
   ],
-  ['where IndexedDB does not open', makeReplacement(globalThis, 'indexedDB', { open: throwError })],
   ['without navigator.onLine', makeMissing(navigator, 'onLine')],
   ['without structuredClone', makeMissing(globalThis, 'structuredClone')],
   ['where structuredClone throws', makeThrowing(globalThis, 'structuredClone')],

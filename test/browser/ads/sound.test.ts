@@ -6,7 +6,16 @@ import { systemClock } from '../../../src/platform/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { setHidden } from '../../support/set-hidden.ts';
 import { createPublishableKey, createStubService } from '../../support/stub-service.ts';
-import { decide, html, load, overlay, pressUntil, setStage, video } from '../ad-break/stage-set.ts';
+import {
+  decide,
+  html,
+  load,
+  overlay,
+  pauseBySystem,
+  pressUntil,
+  setStage,
+  video,
+} from '../ad-break/stage-set.ts';
 
 /** An HTML creative that tells the test every message it receives. */
 const talkative = html(`
@@ -192,7 +201,7 @@ describe('a banner', () => {
 
   it('resumes after the system has paused it', async () => {
     const { element } = await showVideo();
-    element.pause();
+    pauseBySystem(element);
     await eventually(() => expect(element.paused).toBe(false));
   });
 

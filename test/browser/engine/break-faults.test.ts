@@ -8,6 +8,7 @@ import {
   createStubService,
   type StubService,
 } from '../../support/stub-service.ts';
+import { changeRate } from '../ad-break/pass-time.ts';
 import { overlay } from '../ad-break/stage-set.ts';
 import { frames, resetHidden, setHidden } from '../phaser/phaser-games.ts';
 import { games, type GameWithAds } from './games.ts';
@@ -101,7 +102,7 @@ describe.each(games)('With $name', ({ name, start }) => {
     await waitForStart();
     const video = document.querySelector('video');
     // The video claims to be playing but makes no progress, as if data had stopped arriving.
-    if (video) video.playbackRate = 0;
+    if (video) changeRate(video, 0);
     expect(pending.size).toBe(1);
     for (const runTimer of pending) runTimer();
     expect((await running).outcome).toBe('stalled');
