@@ -1,3 +1,4 @@
+import { BoundedMap } from '../platform/bounded-map.ts';
 import type { Logger } from 'pino';
 import { type Clock, formatInstant } from '../platform/time.ts';
 import type { Database } from '../store/database.ts';
@@ -36,7 +37,7 @@ const maxKeys = 10_000;
 
 export function startKeyUsage(database: Database, clock: Clock, log: Logger): KeyUsage {
   let lastUses = new Map<string, LastUse>();
-  const playerUses = new Map<string, PlayerUse>();
+  const playerUses = new BoundedMap<string, PlayerUse>(maxKeys);
 
   const flush = async (): Promise<void> => {
     if (lastUses.size === 0) return;
@@ -76,10 +77,8 @@ export function startKeyUsage(database: Database, clock: Clock, log: Logger): Ke
       lastUses.set(keyId, lastUse);
     },
     note({ keyId }, sighting) {
-      const known = playerUses.get(keyId);
-      if (!known && playerUses.size >= maxKeys) playerUses.clear();
-      const use = known ?? createPlayerUse();
-      if (!known) playerUses.set(keyId, use);
+      const use = playerUses.get(keyId) ?? createPlayerUse();
+      playerUses.set(keyId, use);
       use.note(sighting, clock.nowMs());
     },
     async stop() {

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../platform/bounded-map.ts';
 import { createHash } from 'node:crypto';
 import type { Clock } from '../platform/time.ts';
 import type { Queries } from '../store/database.ts';
@@ -65,10 +66,8 @@ const maxLocked = 10_000;
 
 export function createLockout(queries: Queries, clock: Clock): Lockout {
   /** When locked subjects may try again. While a subject is locked, its attempts cost no statement. */
-  const locked = new Map<string, { untilMs: number; readAtMs: number }>();
+  const locked = new BoundedMap<string, { untilMs: number; readAtMs: number }>(maxLocked);
   const rememberLock = (subject: string, untilMs: number): void => {
-    const [oldest] = locked.keys();
-    if (locked.size >= maxLocked && oldest !== undefined) locked.delete(oldest);
     locked.set(subject, { untilMs, readAtMs: clock.nowMs() });
   };
   const count = async (subject: string, limit: Limit): Promise<AttemptRow | { waitS: number }> => {
@@ -118,10 +117,8 @@ export function createLockout(queries: Queries, clock: Clock): Lockout {
     );
   };
   /** Until when this process knows that a user has signed in from an IP. These users pass at no cost. */
-  const knownUntilMs = new Map<string, number>();
+  const knownUntilMs = new BoundedMap<string, number>(maxLocked);
   const rememberKnown = (pair: string, untilMs: number): void => {
-    const [oldest] = knownUntilMs.keys();
-    if (knownUntilMs.size >= maxLocked && oldest !== undefined) knownUntilMs.delete(oldest);
     knownUntilMs.set(pair, untilMs);
   };
   const isRemembered = (pair: string): boolean =>
@@ -135,12 +132,10 @@ export function createLockout(queries: Queries, clock: Clock): Lockout {
     ).length > 0;
 
   /** When a locked IP may next cost a statement that checks whether a user has signed in from it. */
-  const nextChecksAtMs = new Map<string, number>();
+  const nextChecksAtMs = new BoundedMap<string, number>(maxLocked);
   const mayCheck = (address: string): boolean => {
     const nowMs = clock.monotonicMs();
     if (nowMs < (nextChecksAtMs.get(address) ?? -Infinity)) return false;
-    const [oldest] = nextChecksAtMs.keys();
-    if (nextChecksAtMs.size >= maxLocked && oldest !== undefined) nextChecksAtMs.delete(oldest);
     nextChecksAtMs.set(address, nowMs + checkIntervalMs);
     return true;
   };

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../platform/bounded-map.ts';
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { MakeId } from '../platform/ids.ts';
 import type { Device, LinkCode } from '@trueward/protocol/wire';
@@ -95,11 +96,8 @@ const hashLinkCode = ({ accountId, environment }: Scope, code: string): string =
 export function createPlayerTokens(deps: Deps): PlayerTokens {
   const { database, clock, makeId, pseudonym } = deps;
   const form = createTokenForm(deps.tokenSecret);
-  const cache = new Map<string, { playerRef: string; endsAtMs: number }>();
+  const cache = new BoundedMap<string, { playerRef: string; endsAtMs: number }>(maxCached);
   const remember = (name: string, playerRef: string): string => {
-    cache.delete(name);
-    const [oldest] = cache.keys();
-    if (cache.size >= maxCached && oldest !== undefined) cache.delete(oldest);
     cache.set(name, { playerRef, endsAtMs: clock.monotonicMs() + cacheMs });
     return playerRef;
   };

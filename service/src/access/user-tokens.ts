@@ -1,3 +1,4 @@
+import { BoundedMap } from '../platform/bounded-map.ts';
 import { randomBytes } from 'node:crypto';
 import { errors, jwtVerify } from 'jose';
 import type { Clock } from '../platform/time.ts';
@@ -46,7 +47,7 @@ const cacheMs = 1_000;
 const maxCached = 10_000;
 
 export function createUserTokens({ database, box, clock, audit, quotas }: Deps): UserTokens {
-  const cache = new Map<string, { secrets: Promise<string[]>; endsAtMs: number }>();
+  const cache = new BoundedMap<string, { secrets: Promise<string[]>; endsAtMs: number }>(maxCached);
   const readSecrets = async ({ accountId, environment }: Scope): Promise<string[]> => {
     const rows = await database.query<{ sealed: string }>(
       `SELECT sealed FROM secrets WHERE account_id = $1 AND purpose = $2 AND starts_with(id, $3)
@@ -61,9 +62,6 @@ export function createUserTokens({ database, box, clock, audit, quotas }: Deps):
     const cached = cache.get(name);
     if (cached && nowMs < cached.endsAtMs) return cached.secrets;
     const secrets = readSecrets(scope);
-    cache.delete(name);
-    const [oldest] = cache.keys();
-    if (cache.size >= maxCached && oldest !== undefined) cache.delete(oldest);
     cache.set(name, { secrets, endsAtMs: nowMs + cacheMs });
     secrets.catch(() => cache.delete(name));
     return secrets;

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../platform/bounded-map.ts';
 import type { Mistake } from '@trueward/protocol/wire';
 import type { Clock } from '../platform/time.ts';
 import { type Database, forReads, type Scope } from '../store/database.ts';
@@ -16,13 +17,14 @@ export type LatestMistakes = (scope: Scope) => readonly Mistake[];
  * background, and a later call returns what was found.
  */
 export function createLatestMistakes(database: Database, clock: Clock): LatestMistakes {
-  const found = new Map<string, { mistakes: readonly Mistake[]; readAtMs: number }>();
+  const found = new BoundedMap<string, { mistakes: readonly Mistake[]; readAtMs: number }>(
+    maxScopes,
+  );
   return (scope) => {
     const nowMs = clock.nowMs();
     const key = `${scope.accountId} ${scope.environment}`;
     const known = found.get(key) ?? { mistakes: [], readAtMs: -keptMs };
     if (nowMs - known.readAtMs >= keptMs) {
-      if (found.size >= maxScopes) found.clear();
       known.readAtMs = nowMs;
       found.set(key, known);
       readIntegrationFacts(forReads(database), scope, nowMs).then(

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../platform/bounded-map.ts';
 import type { Logger } from 'pino';
 import type { Clock } from '../platform/time.ts';
 import type { Scope } from '../store/database.ts';
@@ -27,14 +28,12 @@ export function createDropLog(
   log: Pick<Logger, 'warn'>,
   { monotonicMs }: Pick<Clock, 'monotonicMs'>,
 ): RecordDropped {
-  const scopes = new Map<string, DropCounts>();
+  const scopes = new BoundedMap<string, DropCounts>(maxScopes);
   return ({ accountId, environment }, dropped) => {
     const name = `${accountId} ${environment}`;
     const nowMs = monotonicMs();
     const totals = scopes.get(name) ?? { loggedAtMs: -Infinity, devices: 0, dropped: {} };
     scopes.set(name, totals);
-    const [oldest] = scopes.keys();
-    if (scopes.size > maxScopes && oldest !== undefined) scopes.delete(oldest);
 
     totals.devices += 1;
     for (const [reported, count] of Object.entries(dropped)) {

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../platform/bounded-map.ts';
 import { DomainError } from '../platform/domain-error.ts';
 import {
   defaultQuotas,
@@ -100,7 +101,9 @@ const readForMs = 2_000;
 const maxRemembered = 1_000;
 
 export function createQuotas(limits: QuotaLimits, clock: Pick<Clock, 'monotonicMs'>): Quotas {
-  const remembered = new Map<string, { usage: Promise<QuotaUsage[]>; endsAtMs: number }>();
+  const remembered = new BoundedMap<string, { usage: Promise<QuotaUsage[]>; endsAtMs: number }>(
+    maxRemembered,
+  );
   const readUsed = async (
     queries: Queries,
     accountId: string,
@@ -131,9 +134,6 @@ export function createQuotas(limits: QuotaLimits, clock: Pick<Clock, 'monotonicM
         return usage;
       };
       const usage = readAll();
-      remembered.delete(accountId);
-      const [oldest] = remembered.keys();
-      if (remembered.size >= maxRemembered && oldest !== undefined) remembered.delete(oldest);
       remembered.set(accountId, { usage, endsAtMs: nowMs + readForMs });
       usage.catch(() => remembered.delete(accountId));
       return usage;

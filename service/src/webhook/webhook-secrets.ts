@@ -1,3 +1,4 @@
+import { BoundedMap } from '../platform/bounded-map.ts';
 import { randomBytes } from 'node:crypto';
 import type { SecretBox } from '../access/secret-box.ts';
 import type { Clock } from '../platform/time.ts';
@@ -112,15 +113,14 @@ const maxCached = 10_000;
 
 /** Creates a cache of active secrets. An entry is valid until the account's configuration version changes. */
 export function createSecretCache({ clock, read, version }: SecretCacheDeps) {
-  const cache = new Map<
+  const cache = new BoundedMap<
     string,
     { version: number | undefined; secrets: Promise<SigningSecret[]> }
-  >();
+  >(maxCached);
   return async (accountId: string, webhookId: string): Promise<string[]> => {
     const currentVersion = version(accountId);
     let entry = cache.get(webhookId);
     if (!entry || entry.version !== currentVersion) {
-      if (cache.size >= maxCached) cache.clear();
       const secrets = read({ accountId, webhookId });
       cache.set(webhookId, (entry = { version: currentVersion, secrets }));
       secrets.catch(() => cache.delete(webhookId));

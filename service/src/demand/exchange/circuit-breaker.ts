@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../platform/bounded-map.ts';
 import type { Clock } from '../../platform/time.ts';
 
 /**
@@ -30,7 +31,7 @@ interface Circuit {
 }
 
 export function createCircuitBreaker(clock: Pick<Clock, 'monotonicMs'>): CircuitBreaker {
-  const circuits = new Map<string, Circuit>();
+  const circuits = new BoundedMap<string, Circuit>(maxCircuits);
   const makeKey = (sourceId: string, host: string): string => `${sourceId} ${host}`;
   return {
     allows(sourceId, host) {
@@ -44,10 +45,7 @@ export function createCircuitBreaker(clock: Pick<Clock, 'monotonicMs'>): Circuit
     record(sourceId, host, succeeded) {
       const key = makeKey(sourceId, host);
       const circuit = circuits.get(key) ?? { results: [] };
-      circuits.delete(key);
       circuits.set(key, circuit);
-      const [oldest] = circuits.keys();
-      if (circuits.size > maxCircuits && oldest !== undefined) circuits.delete(oldest);
       if (circuit.retryAtMs !== undefined) {
         if (succeeded) circuits.delete(key);
         else circuit.retryAtMs = clock.monotonicMs() + pauseMs;

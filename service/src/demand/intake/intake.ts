@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../platform/bounded-map.ts';
 import type { Offer } from '../offer.ts';
 import { withoutQuery } from '../web-url.ts';
 import { createStoreFile } from '../../media/ingest-media.ts';
@@ -36,12 +37,9 @@ const maxRejected = 10_000;
 export function createSubmitOffer(deps: IntakeDeps): SubmitOffer {
   const { queue, clock, log, audit, database } = deps;
   /** The time at which each rejection expires, by job key, oldest first. */
-  const rejectedUntilMs = new Map<string, number>();
+  const rejectedUntilMs = new BoundedMap<string, number>(maxRejected);
   const rememberRejection = (key: string): void => {
-    rejectedUntilMs.delete(key);
     rejectedUntilMs.set(key, clock.nowMs() + rejectedForMs);
-    const [oldest] = rejectedUntilMs.keys();
-    if (rejectedUntilMs.size > maxRejected && oldest !== undefined) rejectedUntilMs.delete(oldest);
   };
 
   return (scope, source, offer) => {

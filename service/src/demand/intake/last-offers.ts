@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../platform/bounded-map.ts';
 import type { Logger } from 'pino';
 import type { Clock } from '../../platform/time.ts';
 import type { Database } from '../../store/database.ts';
@@ -31,7 +32,7 @@ const maxRecorded = 100_000;
  */
 export function startLastOffers({ database, clock, log }: Deps): LastOffers {
   /** When each creative's last offer was recorded, oldest first. */
-  const recordedAtMs = new Map<string, number>();
+  const recordedAtMs = new BoundedMap<string, number>(maxRecorded);
   /** Ids of creatives to flush, by account. */
   let pending = new Map<string, Set<string>>();
 
@@ -60,10 +61,7 @@ export function startLastOffers({ database, clock, log }: Deps): LastOffers {
     record(accountId, creativeId) {
       const nowMs = clock.nowMs();
       if (nowMs - (recordedAtMs.get(creativeId) ?? -Infinity) < repeatMs) return;
-      recordedAtMs.delete(creativeId);
       recordedAtMs.set(creativeId, nowMs);
-      const [oldest] = recordedAtMs.keys();
-      if (recordedAtMs.size > maxRecorded && oldest !== undefined) recordedAtMs.delete(oldest);
       const ids = pending.get(accountId) ?? new Set();
       pending.set(accountId, ids.add(creativeId));
     },

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../platform/bounded-map.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hashKey, parseKeyText } from '../../access/key-store.ts';
 import type { KeyKind, KeyPrincipal, Principal } from '../../access/principal.ts';
@@ -45,7 +46,7 @@ type AdmitKey = (
 ) => KeyPrincipal | Promise<KeyPrincipal>;
 
 export function createAdmitKey(deps: Deps): AdmitKey {
-  const hashes = new Map<string, string>();
+  const hashes = new BoundedMap<string, string>(maxHashes);
   return (request, reply, keys) => {
     const { origin } = request.headers;
     if (origin !== undefined && keys.includes('pk')) allowOrigin(reply, origin);
@@ -139,8 +140,7 @@ function readKey(
     });
   }
   if (!principal) throw new ProblemError('key_unknown', 'The API key does not exist.');
-  if (cachedHash === undefined && hashes.size < maxHashes)
-    hashes.set(makeCanonicalHeader(text), hash);
+  if (cachedHash === undefined) hashes.set(makeCanonicalHeader(text), hash);
   if (principal.revokedAtMs !== undefined && principal.revokedAtMs <= clock.nowMs()) {
     throw new ProblemError('key_revoked', 'The key has been revoked.');
   }

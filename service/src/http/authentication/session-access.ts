@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../platform/bounded-map.ts';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
@@ -65,7 +66,7 @@ export function createSessionAccess({
    * Hashes of the tokens that this process has found. Guesses from the same IP can't lock these sessions out, and their
    * requests don't count as guesses. Whether they still exist is checked in the database.
    */
-  const knownSessions = new Set<string>();
+  const knownSessions = new BoundedMap<string, true>(maxKnownSessions);
   /** Running lookups of other tokens. A page sends several requests at once. */
   const lookups = new Map<string, Promise<Session | undefined>>();
 
@@ -88,10 +89,7 @@ export function createSessionAccess({
     const session = await lookup;
     if (!session) return undefined;
     takeBack();
-    const [oldest] = knownSessions;
-    if (knownSessions.size >= maxKnownSessions && oldest !== undefined)
-      knownSessions.delete(oldest);
-    knownSessions.add(name);
+    knownSessions.set(name, true);
     return session;
   };
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../platform/bounded-map.ts';
 /** A rate limit: `perS` requests per second on average, with bursts of up to `burst` requests. */
 export interface Rate {
   perS: number;
@@ -50,7 +51,7 @@ const maxBuckets = 100_000;
 const unsharedFraction = 0.5;
 
 export function createTokenBuckets(defaultRate: Rate, nowMs: () => number): TokenBuckets {
-  const buckets = new Map<string, Bucket>();
+  const buckets = new BoundedMap<string, Bucket>(maxBuckets);
   const namesToReport = new Set<string>();
   let processes = 1;
   let round = 0;
@@ -76,10 +77,7 @@ export function createTokenBuckets(defaultRate: Rate, nowMs: () => number): Toke
     bucket.unshared = Math.min(capacity, bucket.unshared + elapsedS * perS * share);
     bucket.refilledAtMs = now;
     if (bucket.round !== round) Object.assign(bucket, { uses: 0, round });
-    buckets.delete(name);
     buckets.set(name, bucket);
-    const [oldest] = buckets.keys();
-    if (buckets.size > maxBuckets && oldest !== undefined) buckets.delete(oldest);
     return bucket;
   };
 
