@@ -205,6 +205,8 @@ test('a secret that was replaced, or a callback that was removed, confirms nothi
   expect((await call({ query })).status).toBe(401);
   await game.client.manage('DELETE', `/v1/sources/${source.id}/callback`);
   expect((await call({ query: { ...query, key: secret } })).status).toBe(404);
+  const stored = `SELECT FROM secrets WHERE purpose = 'source_callback' AND id = $1`;
+  expect(await game.service.database.query(stored, [source.id])).toEqual([]);
   secret = (await setCallback(source.id)).secret ?? '';
   expect(await confirm(decision)).toMatchObject({ status: 'accepted' });
 });

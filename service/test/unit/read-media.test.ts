@@ -105,3 +105,14 @@ test('a file that would take a long time to parse is rejected quickly', async ()
   ])
     expect(await sniffMediaType(Buffer.from(text))).toBeUndefined();
 });
+
+const html = '<!DOCTYPE html>';
+test.each<[string, Buffer, string | undefined]>([
+  ['of 1 MiB', Buffer.from(html.padEnd(1_048_576)), undefined],
+  ['of more than 1 MiB', Buffer.from(html.padEnd(1_048_577)), 'contains more than 1 MiB of text'],
+  ['that is not UTF-8', Buffer.from(`${html}\xe9`, 'latin1'), 'is text, but not valid UTF-8'],
+])('a page %s is accepted or refused', async (_name, body, message) => {
+  const result = await readMedia(body).catch(({ message: text }: DomainError) => text);
+  if (message === undefined) expect(result).toEqual({ type: 'text/html' });
+  else expect(result).toContain(message);
+});
