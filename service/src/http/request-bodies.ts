@@ -148,7 +148,8 @@ function parseJson(bytes: Buffer, maxValues: number): unknown {
     );
   let body: unknown;
   try {
-    body = JSON.parse(bytes.toString('utf8'));
+    // Some servers begin a text with a byte order mark, which a parser may ignore (RFC 8259, 8.1).
+    body = JSON.parse(bytes.toString('utf8').replace(/^\uFEFF/, ''));
   } catch {
     throw new ProblemError('malformed_json', 'The body is not valid JSON.');
   }

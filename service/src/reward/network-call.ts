@@ -85,7 +85,8 @@ export function findDecisionId(
 
 /** Reads the parameters of the query string and the body. */
 function readParameters({ body, contentType, query }: NetworkCall): Map<string, string> {
-  const text = body.toString('utf8');
+  // Some servers begin a text with a byte order mark.
+  const text = body.toString('utf8').replace(/^\uFEFF/, '');
   const fromBody = /\bjson\b/i.test(contentType)
     ? readJson(text)
     : [...new URLSearchParams(text).entries()];

@@ -218,6 +218,7 @@ test.each([
     { 'content-type': 'application/json; charset=UTF-8' },
     200,
   ],
+  ['a byte order mark', '\uFEFF{"placement":"revive","user_ref":"u"}', {}, 200],
   [
     'the identity encoding',
     '{"placement":"revive","user_ref":"u"}',

@@ -142,6 +142,18 @@ const proofs: [string, SourceCallbackRequest | object, (id: string) => Call][] =
     }),
   ],
   [
+    'a key as a bearer token, and JSON with a byte order mark',
+    {},
+    (id) => ({
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${secretOfNetwork}`,
+        'content-type': 'application/json',
+      },
+      body: `\uFEFF${JSON.stringify({ decision_id: id })}`,
+    }),
+  ],
+  [
     'an HMAC of the sorted query string',
     { signature_header: signatureHeader, decision_parameter: 'custom_1' },
     (id) => ({
