@@ -116,3 +116,22 @@ test.each<[string, Buffer, string | undefined]>([
   if (message === undefined) expect(result).toEqual({ type: 'text/html' });
   else expect(result).toContain(message);
 });
+
+/** A GIF's header: the size is all that is read of it. */
+const gif = (width: number, height: number): Buffer => {
+  const body = Buffer.from('GIF89a\0\0\0\0\0\0\0;', 'latin1');
+  body.writeUInt16LE(width, 6);
+  body.writeUInt16LE(height, 8);
+  return body;
+};
+test.each<[string, Buffer, object | string]>([
+  ['a picture of 8,192 × 1 pixels', gif(8_192, 1), { width: 8_192, height: 1 }],
+  ['a picture of 8,193 × 1 pixels', gif(8_193, 1), 'is 8193 × 1 pixels'],
+  ['a picture of 1 × 8,193 pixels', gif(1, 8_193), 'is 1 × 8193 pixels'],
+  ['a picture of 0 × 1 pixels', gif(0, 1), 'is 0 × 1 pixels'],
+  ['a video', readDemoFile('meadow.mp4'), { durationMs: 12_000 }],
+])('%s is accepted or refused', async (_name, body, expected) => {
+  const result = await readMedia(body).catch(({ message }: DomainError) => message);
+  if (typeof expected === 'string') expect(result).toContain(expected);
+  else expect(result).toMatchObject(expected);
+});
