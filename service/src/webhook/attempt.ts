@@ -2,6 +2,7 @@ import type { Webhook } from '@trueward/protocol/wire';
 import type { Clock } from '../platform/time.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import type { DueDelivery } from './delivery-store.ts';
+import { isDelivered } from './retry-schedule.ts';
 import type { AttemptResult, Send } from './sender.ts';
 
 export interface AttemptDeps {
@@ -68,7 +69,7 @@ export function traceAttempt(
     const { status, error } = result;
     if (status !== undefined) span.setAttributes({ 'http.response.status_code': status });
     if (error !== undefined) span.fail(error);
-    else if (status === undefined || status < 200 || status >= 300) span.fail(`status ${status}`);
+    else if (!isDelivered(result)) span.fail(`status ${status}`);
     return result;
   });
 }
