@@ -7,6 +7,7 @@ import { mutantPlugin } from './scripts/lib/mutation/apply-mutant.mjs';
 import { root } from './scripts/lib/run.mjs';
 import { cocosEngineFolders, cocosEngineUrl } from './test/support/cocos-engine.ts';
 import { listDestroyables } from './test/support/list-destroyables.ts';
+import { LongestFirst } from './test/support/longest-first.ts';
 import { readPageStyles } from './test/support/read-page-styles.ts';
 
 const executablePath =
@@ -84,6 +85,7 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, ...(full ? [] : ['**/*.full.test.ts'])],
     provide: { full, recordCalls: { folder: recordFolder ?? '', root } },
     setupFiles: ['test/measure-cpu.ts'],
+    sequence: { sequencer: LongestFirst },
     // By default, Vitest reserves one core for itself, which is half of a two-core machine. Tests often wait.
     maxWorkers: Number(process.env['TRUEWARD_TEST_WORKERS'] ?? 3),
     // Without this option, V8 optimizes the embedded database's WebAssembly, which costs more CPU time than a test saves.
