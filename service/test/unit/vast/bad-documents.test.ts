@@ -26,6 +26,14 @@ describe('a document', () => {
     ['has two root elements', `${vast()}<VAST/>`, 100, 'not well-formed'],
     ['has a duplicate attribute', '<VAST version="4.2" version="4.2"/>', 100, 'not well-formed'],
     [
+      'has more than 300 trackers',
+      vast(
+        inline({ body: tags('Impression', ...Array.from({ length: 301 }, () => createUrl('a'))) }),
+      ),
+      900,
+      'at most 300',
+    ],
+    [
       'is nested too deeply',
       '<VAST>' + '<a>'.repeat(33) + '</a>'.repeat(33) + '</VAST>',
       100,
