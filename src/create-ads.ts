@@ -100,7 +100,7 @@ export function startAds(
   const engine = validOptions.keepRunning ? keepRunning(driver) : driver;
   const player = createPlayerContext(validOptions, systemClock);
   let ended = false;
-  const lifetime = new AbortController();
+  const lifetime = new native.AbortController();
   const { signal } = lifetime;
   const log = validOptions.debug ? loadLog({ clock: systemClock, signal }) : undefined;
   const recorder = createRecorder(systemClock, log);

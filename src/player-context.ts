@@ -4,7 +4,7 @@ import type { Clock } from './platform/clock.ts';
 import { attempt } from './platform/guard.ts';
 import { newRandomId } from './platform/ids.ts';
 import { loadPart } from './platform/load-part.ts';
-import { listen } from './platform/native.ts';
+import { listen, native } from './platform/native.ts';
 import { browserPageLifecycle, type Connectivity } from './platform/page.ts';
 
 /** The player's data, as sent in requests. */
@@ -93,7 +93,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
   let user: UserOptions;
   let player: Player;
   let childRef: string;
-  const followController = new AbortController();
+  const followController = new native.AbortController();
   const listeners = new Set<() => void>();
   let onIdentified = (): void => {};
   let isIdentifying: boolean;

@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/clock.ts';
 import { attempt } from '../platform/guard.ts';
 import { loadPart } from '../platform/load-part.ts';
-import { listen } from '../platform/native.ts';
+import { listen, native } from '../platform/native.ts';
 import type { InputGate } from './input-gate.ts';
 
 /** Lets gamepads operate the ad. Their code is loaded when there is one, or when a button is pressed for the first time. */
@@ -38,7 +38,7 @@ function followWhenNeeded(
   follow: (deps: { clock: Clock; signal: AbortSignal }) => Promise<() => void>,
   clock: Clock,
 ): () => void {
-  const lifetime = new AbortController();
+  const lifetime = new native.AbortController();
   const { signal } = lifetime;
   const start = (): void =>
     void follow({ clock, signal }).then(

@@ -13,6 +13,7 @@ import {
   type Guard,
   runBreak,
 } from './run-break.ts';
+import { native } from '../platform/native.ts';
 
 /** Options for {@link AdPlacement.adConfig}. */
 export interface AdConfigOptions {
@@ -78,7 +79,7 @@ export function createAdPlacement(
   const loadedAds = createLoadedAds(ads);
   const allPlacements = Object.entries(placements).filter(([, placement]) => placement);
   let prerollCount = 0;
-  let nextBreak = new AbortController();
+  let nextBreak = new native.AbortController();
   let muted: boolean | undefined;
   let canSetPreload = true;
   let preloading: Promise<unknown> = Promise.resolve();
@@ -156,7 +157,7 @@ export function createAdPlacement(
     if (unknownKeys.length > 0)
       warnOnce(`adBreak() ignores ${unknownKeys.map((key) => `\`${key}\``).join(', ')}.`);
     nextBreak.abort();
-    nextBreak = new AbortController();
+    nextBreak = new native.AbortController();
     canSetPreload = false;
     const guard = createGuard();
     const placement = findPlacement(options);

@@ -1,7 +1,7 @@
 import type { Ads } from '../ads.ts';
 import type { Availability, Outcome } from '../outcome.ts';
 import { type Clock, runWithTimeout } from '../platform/clock.ts';
-import { listen } from '../platform/native.ts';
+import { listen, native } from '../platform/native.ts';
 
 /** Google’s ad break types. */
 export type BreakType = 'preroll' | 'start' | 'pause' | 'next' | 'browse' | 'reward';
@@ -210,7 +210,7 @@ async function showInterstitial(run: AdPlacementBreak): Promise<BreakStatus> {
 
 /** Returns options that call `beforeAd` when the ad opens. If `beforeAd` throws, no ad is shown. */
 function buildShowOptions(options: AdBreakOptions, { guard, muted, onShown }: AdPlacementBreak) {
-  const abortController = new AbortController();
+  const abortController = new native.AbortController();
   const isMuted = muted();
   let wasOpened = false;
   return {

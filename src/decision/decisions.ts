@@ -181,7 +181,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     retryAt !== undefined || outcome === 'invalid_placement';
 
   const startRequest = ({ placement, options, decision }: Call, slot: Slot): InFlightRequest => {
-    const abort = new AbortController();
+    const abort = new native.AbortController();
     const key = createKey(options);
     const fillResult = fillSlot(
       { ...deps, findHold },

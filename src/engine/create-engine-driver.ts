@@ -99,7 +99,7 @@ export function createEngineDriver(parts: EngineParts): GameDriver {
 function pause(parts: EngineParts): () => void {
   const restoreFocus = rememberFocus(() => parts.canvas());
   const calls = postponeCalls();
-  const controller = new AbortController();
+  const controller = new native.AbortController();
   const resumes: (() => void)[] = [];
   for (const pausePart of [parts.pause ?? []].flat())
     callGuarded(() => {

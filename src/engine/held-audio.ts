@@ -1,4 +1,5 @@
 import { type PostponedCalls, postponeCalls } from './postponed-calls.ts';
+import { native } from '../platform/native.ts';
 
 /**
  * Suspends an audio context, and keeps it suspended whatever resumes it: the game, its engine or the player's first
@@ -10,7 +11,7 @@ import { type PostponedCalls, postponeCalls } from './postponed-calls.ts';
  */
 export function holdAudio(context: AudioContext): () => void {
   const calls = postponeCalls();
-  const controller = new AbortController();
+  const controller = new native.AbortController();
   const resume = suspendAudio(context, calls, controller.signal);
   return () => {
     if (controller.signal.aborted) return;

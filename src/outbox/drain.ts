@@ -16,6 +16,7 @@ import {
 import { sendEvents } from './send.ts';
 import { countDrops, incrementCount, type OutboxState, type Queue } from './state.ts';
 import { maxRecordBytes } from './storage.ts';
+import { native } from '../platform/native.ts';
 
 export interface DrainDeps {
   /** Name of the lock that all tabs share. */
@@ -74,7 +75,7 @@ export function createDrain(deps: DrainDeps): Drain {
   let stopped = false;
   let batchLimits = maxBatch;
   /** Aborting it releases the lock. */
-  let turn = new AbortController();
+  let turn = new native.AbortController();
   const backOff = createBackOff(deps, () => wake());
 
   /** Sends events and applies the response. Does not change the stores. Resolves to false if some remain unsent. */
@@ -150,7 +151,7 @@ export function createDrain(deps: DrainDeps): Drain {
       // If one store fails, the other must still be drained.
       await drainQueue(state.local).catch(onError);
       if (stopped || backOff.isWaiting() || !deps.mayLead()) continue;
-      const { signal } = (turn = new AbortController());
+      const { signal } = (turn = new native.AbortController());
       await locks(name, signal);
       if (!signal.aborted) await drainQueue(state.shared, signal).catch(onError);
       turn.abort();

@@ -4,6 +4,7 @@ import { suspendAudio } from '../engine/held-audio.ts';
 import { holdMedia } from '../engine/held-media.ts';
 import { type PostponedCalls, postponeCalls } from '../engine/postponed-calls.ts';
 import { callGuarded } from '../platform/guard.ts';
+import { native } from '../platform/native.ts';
 
 /**
  * Creates the engine driver for Phaser 3.60 to 4.x. You only need it if you call `createAds()` instead of using
@@ -27,7 +28,7 @@ export function phaserDriver(game: Phaser.Game): EngineDriver {
 
 function hold(game: Phaser.Game): () => void {
   const wasRunning = !game.isPaused;
-  const holdController = new AbortController();
+  const holdController = new native.AbortController();
   const { signal } = holdController;
   // WebKit doesn't restore the focus to a button in a canvas.
   const restoreFocus = rememberFocus(() => game.canvas, hasNoFocus);

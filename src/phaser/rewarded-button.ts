@@ -115,7 +115,7 @@ export function addRewardedButton(
   { label, onResult, placement, ...viewOptions }: RewardedButtonOptions,
   locale: string,
 ): Phaser.GameObjects.Container {
-  const destroyController = new AbortController();
+  const destroyController = new native.AbortController();
   const { signal } = destroyController;
   let busy: 'loading' | 'showing' | undefined;
   let availability: Availability = { available: false };

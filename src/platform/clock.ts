@@ -75,7 +75,7 @@ export const runWithTimeout = <T extends object | boolean>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | NoResult> =>
   new Promise((resolve) => {
-    const controller = new AbortController();
+    const controller = new native.AbortController();
     const settle = (result: T | NoResult): void => {
       cancelTimer();
       stopAbort?.();
@@ -97,7 +97,7 @@ export const runWithTimeout = <T extends object | boolean>(
  * the signals. This replaces `AbortSignal.any()`, which requires Safari 17.4; games also run on older phones.
  */
 export function linkSignals(...signals: (AbortSignal | null | undefined)[]): AbortController {
-  const linkedController = new AbortController();
+  const linkedController = new native.AbortController();
   for (const signal of signals) {
     if (!signal) continue;
     const abort = () => linkedController.abort();

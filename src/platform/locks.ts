@@ -1,6 +1,6 @@
 import { attempt } from './guard.ts';
 import { type Clock, runWithTimeout, systemClock } from './clock.ts';
-import { listen } from './native.ts';
+import { listen, native } from './native.ts';
 
 /**
  * Waits for the lock `name`, which all tabs with the same origin share, and holds it until `signal` aborts. Resolves
@@ -28,7 +28,7 @@ export const browserLocks =
   ): Locks =>
   (name, signal) =>
     new Promise((resolve) => {
-      const waiting = new AbortController();
+      const waiting = new native.AbortController();
       const proceed = (): void => {
         cancelTimer();
         resolve();

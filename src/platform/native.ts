@@ -2,8 +2,9 @@
  * The browser functions that the SDK depends on, as they were when the SDK was loaded. Some games pause by replacing
  * these globals with functions that do nothing. Their ads must still end.
  *
- * `Date` is the constructor; `now` is its `Date.now`, which a game may replace separately. `isHidden` is the getter of
- * `document.hidden`, which games replace to run in the background, or to make their engine pause.
+ * `AbortController` is replaced by old polyfills, whose signals nobody else accepts. `Date` is the constructor; `now` is
+ * its `Date.now`, which a game may replace separately. `isHidden` is the getter of `document.hidden`, which games replace
+ * to run in the background, or to make their engine pause.
  */
 export const native = {
   setTimeout: bindGlobal('setTimeout'),
@@ -14,6 +15,7 @@ export const native = {
   cancelAnimationFrame: bindGlobal('cancelAnimationFrame'),
   queueMicrotask: bindGlobal('queueMicrotask'),
   fetch: bindGlobal('fetch'),
+  AbortController: globalThis.AbortController,
   Date: globalThis.Date,
   now: globalThis.Date.now,
   monotonic: globalThis.performance?.now.bind(globalThis.performance),

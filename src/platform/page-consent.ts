@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 import { attempt } from './guard.ts';
-import { listen } from './native.ts';
+import { listen, native } from './native.ts';
 import type { PageLifecycle } from './page.ts';
 
 /** The player’s choice, from the page’s consent dialog or a browser setting. */
@@ -204,7 +204,7 @@ export function consentFramework(
 
   function search(): boolean {
     if (activeSubscription) return true;
-    const subscription = new AbortController();
+    const subscription = new native.AbortController();
     const call = findLocalCall(name) ?? findAncestorCall(name, subscription.signal);
     if (!call) return false;
     activeSubscription = subscription;

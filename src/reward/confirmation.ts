@@ -5,6 +5,7 @@ import { createBackOff } from '../transport/back-off.ts';
 import { readReward } from '../transport/read-reward.ts';
 import type { ServiceResult, ServiceClient } from '../transport/service-client.ts';
 import { isFinal, type StatusUpdate } from './reward-machine.ts';
+import { native } from '../platform/native.ts';
 
 /** A reward whose confirmation is pending. */
 export interface PendingReward {
@@ -92,7 +93,7 @@ export function createConfirmation(deps: ConfirmationDeps): Confirmation {
     const pendingRewards = pending();
     for (const { decisionId, token } of pendingRewards) {
       if (!isStillPending(decisionId)) continue;
-      const abort = new AbortController();
+      const abort = new native.AbortController();
       request = { decisionId, abort };
       // A long poll for one reward would delay polling for the others.
       const waitS = pendingRewards.length === 1 ? maxWaitS : 0;

@@ -5,6 +5,7 @@ import type { PageLifecycle } from '../platform/page.ts';
 import { type BackOff, createBackOff } from '../transport/back-off.ts';
 import type { Ledger } from './ledger.ts';
 import { advance, claimMs, type LedgerEntry, type RewardEvent } from './reward-machine.ts';
+import { native } from '../platform/native.ts';
 
 /**
  * Called with every earned reward. The reward counts as delivered when the handler has returned or its promise has
@@ -78,7 +79,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   const cancelFrames = new Set<() => void>();
   let running = false;
   let runAgain = false;
-  const stopController = new AbortController();
+  const stopController = new native.AbortController();
   const scheduleRetry = (decisionId: string): void => {
     if (stopController.signal.aborted) return;
     const backOff = backOffs.get(decisionId) ?? createBackOff(deps, () => wake());

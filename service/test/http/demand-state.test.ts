@@ -5,7 +5,8 @@ import type { Database } from '../../src/store/database.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { accountId, openTwinDatabase } from '../twin-accounts.ts';
 
-const nowMs = Date.parse('2099-06-01T00:00:00Z');
+/** An hour before all other requests are due. */
+const nowMs = Date.parse('2099-05-31T23:00:00Z');
 
 let database: Database;
 beforeAll(async () => {

@@ -26,14 +26,22 @@ test('an export has each entry of a long wallet once, in order', async () => {
     `INSERT INTO wallet_balances SELECT 'acc_1', 'live', 'player', type, 250, NULL, 250
       FROM unnest(ARRAY['stars', 'coins', 'lives']) AS type`,
   );
-  const [entries, balances]: unknown[][] = [[], []];
+  // Their hashes are in another order than their times.
+  await database.query(
+    `INSERT INTO player_tokens SELECT 'acc_1', 'live', 'hash' || 9 - n, 'ply_1', 'player', now() + n * interval '1 hour', now()
+      FROM generate_series(1, 3) AS n`,
+  );
+  const [entries, balances, devices]: unknown[][] = [[], [], []];
   for await (const line of exportPlayer(database, scope, 'player', () => '{}')) {
-    const { record, version, type } = line as Record<string, unknown>;
+    const { record, version, type, created_at: createdAt } = line as Record<string, unknown>;
     if (record === 'wallet_entry') entries?.push(Number(version));
     if (record === 'wallet_balance') balances?.push(type);
+    if (record === 'device') devices?.push(Number(createdAt));
   }
   expect(entries).toEqual(Array.from({ length: 250 }, (_, index) => index + 1));
   expect(balances).toEqual(['coins', 'lives', 'stars']);
+  expect(devices).toHaveLength(3);
+  expect(devices).toEqual(devices?.toSorted());
 });
 
 test('each week without a partition is listed, also if its only row has the first of all ids', async () => {
@@ -41,7 +49,7 @@ test('each week without a partition is listed, also if its only row has the firs
   const weekMs = 7 * 86_400_000;
   // The week of all other decisions.
   const firstMs = Date.parse('2099-06-01T00:00:00Z');
-  const laterMs = firstMs + 2 * weekMs;
+  const laterMs = firstMs + weekMs;
   const [first = ''] = ids('decision', 1);
   await twins.query('UPDATE decisions SET id = $1 WHERE id = $2 AND account_id = $3', [
     firstIdAt('decision', laterMs),

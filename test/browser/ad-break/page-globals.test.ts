@@ -135,6 +135,26 @@ it('delivers the reward on a page whose library has an `Array.from` that knows o
   await eventually(() => expect(received).toHaveLength(1));
 });
 
+it('delivers the reward on a page whose polyfill replaces `AbortController` after the SDK was loaded', async () => {
+  class OldController {
+    signal = { aborted: false, addEventListener() {}, removeEventListener() {} };
+    abort(): void {
+      this.signal.aborted = true;
+    }
+  }
+  undo.push(replaceValue(globalThis, 'AbortController', OldController));
+  const ads = createAds({
+    publishableKey: createPublishableKey(),
+    serviceUrl: 'https://ads.test',
+    fetch: createStubService().fetch,
+  });
+  undo.push(() => ads.destroy());
+  const received: unknown[] = [];
+  ads.on('reward', (reward) => void received.push(reward));
+  expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
+  await eventually(() => expect(received).toHaveLength(1));
+});
+
 it('works in a page that has added properties to every object', async () => {
   const names = [
     'engine',
