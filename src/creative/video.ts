@@ -51,6 +51,8 @@ const bufferGraceMs = 1_500;
 const pollMs = 250;
 /** How much of a video may play before its first frame is on the screen, in seconds. */
 const maxUnseenSeconds = 0.5;
+/** How often to look at a video until it counts as shown without a frame of the page: there may be none. */
+const maxUnseenPolls = 4;
 
 /** Renders a video that plays once, with sound if the browser allows it. */
 export const renderVideo: Renderer = async (creative, { clock, locale, signal }) => {
@@ -202,6 +204,7 @@ function createLoadedVideo(
   let soundMuted: boolean | undefined;
   let reportedMs = -1;
   let isPainted = false;
+  let unseenPolls = 0;
   let hasEnded = false;
   let cancelPaint: (() => void) | undefined;
   let stops: (() => void)[] = [];
@@ -279,10 +282,13 @@ function createLoadedVideo(
     // When `playing` fires, the first frame is already decoded. `requestVideoFrameCallback` would report the second
     // frame.
     if (event?.type === 'playing' || video.currentTime > 0) cancelPaint ??= afterPaint(onPainted);
-    if (video.ended && !isPainted) return;
+    // A page that is busy makes no frame and no poll.
+    if (cancelPaint && !event) unseenPolls += 1;
+    const isSeen = isPainted || unseenPolls > maxUnseenPolls;
+    if (video.ended && !isSeen) return;
     update();
     sample();
-    if (!isPainted) return;
+    if (!isSeen) return;
     const endsNow = video.ended && !hasEnded;
     if (endsNow || watchedTime.ms !== reportedMs)
       emit({ type: 'progress', watchedMs: (reportedMs = watchedTime.ms), durationMs });
