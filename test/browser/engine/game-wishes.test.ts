@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { server } from 'vitest/browser';
+import { playsSound } from '../engines/exact.ts';
 import { click } from './real-input.ts';
 import { cocosDriver } from '../../../src/cocos/cocos-driver.ts';
 import type { CocosModule } from '../../../src/cocos/cocos-module.ts';
@@ -26,8 +26,6 @@ beforeEach(() => {
 });
 
 const runs = inject('full') ? 500 : 30;
-/** WebKit plays a sound only during a press, so a game can't play one when it likes. */
-const playsSound = server.browser !== 'webkit';
 
 function addCanvas(): HTMLCanvasElement {
   const canvas = document.createElement('canvas');

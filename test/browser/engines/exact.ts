@@ -1,3 +1,4 @@
+import { server } from 'vitest/browser';
 import { expect } from 'vitest';
 import type { Ads } from '../../../src/ads.ts';
 import { createAds } from '../../../src/create-ads.ts';
@@ -178,3 +179,6 @@ const once = (subscribe: (done: () => void) => void): Promise<void> =>
 
 /** A page may play sound only after a user gesture. */
 export const allowSound = (): Promise<void> => click(document.body);
+
+/** WebKit plays a sound only during a press, so a game can't play one when it likes. */
+export const playsSound = server.browser !== 'webkit';
