@@ -274,7 +274,7 @@ function createLoadedVideo(
   /** Reports everything that has changed. */
   function check(event?: Event): void {
     // Some pages and extensions change every video. A faster one would end before it was watched, a repeated one never.
-    video.playbackRate = 1;
+    if (video.playbackRate !== 1) video.playbackRate = 1;
     video.loop = false;
     const isSilent = video.muted || video.volume === 0;
     if (isSilent !== soundMuted) emit({ type: 'muted', muted: (soundMuted = isSilent) });
