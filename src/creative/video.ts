@@ -51,8 +51,11 @@ const bufferGraceMs = 1_500;
 const pollMs = 250;
 /** How much of a video may play before its first frame is on the screen, in seconds. */
 const maxUnseenSeconds = 0.5;
-/** How often to look at a video until it counts as shown without a frame of the page: there may be none. */
-const maxUnseenPolls = 4;
+/**
+ * How often to look at a video, for five seconds in all, until it counts as shown without a frame of the page: there may be
+ * none.
+ */
+const maxUnseenPolls = 20;
 
 /** Renders a video that plays once, with sound if the browser allows it. */
 export const renderVideo: Renderer = async (creative, { clock, locale, signal }) => {
