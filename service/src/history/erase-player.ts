@@ -1,4 +1,5 @@
 import { firstIdAt } from '../platform/ids.ts';
+import { childRetentionMs } from '../store/account-retention.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import { lockViewers } from '../store/lock-viewers.ts';
 import type { JobStep } from './jobs.ts';
@@ -112,9 +113,6 @@ export async function deleteWallets(
   await remove('wallet_balances');
   return (await remove('wallet_entries')).length;
 }
-
-/** How long data of child-directed requests is kept at most. */
-export const childRetentionMs = 30 * 86_400_000;
 
 /**
  * Deletes some of an account's rows that are too old: child-directed ones after 30 days, all after `retentionMs`, if that

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../platform/time.ts';
 import { isArchived } from './archive-week.ts';
+import { childRetentionMs } from '../store/account-retention.ts';
 import type { Database } from '../store/database.ts';
 import {
   analyzePartitions,
@@ -14,7 +15,6 @@ import { startFolding } from './fold-rollups.ts';
 import { rollUpDays } from './rollup.ts';
 import { claimChore } from './claim-chore.ts';
 import { deleteOldRows, type Retention } from './delete-old-rows.ts';
-import { childRetentionMs } from './erase-player.ts';
 
 interface Deps {
   database: Database;

@@ -3,8 +3,8 @@ import { throwFieldErrors } from '../platform/domain-error.ts';
 import type { Queries } from './database.ts';
 
 const dayMs = 86_400_000;
-/** How long data of child-directed requests is kept at most, in days. */
-const childDays = 30;
+/** How long data of child-directed requests is kept at most. */
+export const childRetentionMs = 30 * dayMs;
 
 /** How long the service keeps data at most. Undefined means forever. */
 export interface ServiceRetention {
@@ -73,7 +73,7 @@ export async function describeRetention(
   return {
     ...days('decision_days', decisionsMs),
     ...days('audit_days', auditMs),
-    child_directed_days: childDays,
+    child_directed_days: childRetentionMs / dayMs,
     ...days('max_decision_days', service.decisionsMs),
     ...days('max_audit_days', service.auditMs),
   };

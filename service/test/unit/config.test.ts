@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ConfigError, readSettings } from '../../src/program/config/read-settings.ts';
 import { readConfig } from '../../src/program/config/config.ts';
+import { settings } from '../../src/program/config/settings.ts';
+import { childRetentionMs } from '../../src/store/account-retention.ts';
 
 function writeConfigFile(content: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-config-'));
@@ -123,4 +125,10 @@ test.each([
   ['{"DATABASE_POOL_SIZE": 1}', 'DATABASE_POOL_SIZE is "1"; expected a whole number from 2'],
 ])('a configuration file with %s is rejected', (content, message) => {
   expect(() => readConfig({ TRUEWARD_CONFIG: writeConfigFile(content) })).toThrow(message);
+});
+
+test('the setting for retention says how long child-directed data is kept', () => {
+  expect(settings.RETENTION_DAYS.description).toContain(
+    `child-directed data is deleted after ${childRetentionMs / 86_400_000} days`,
+  );
 });

@@ -2,7 +2,7 @@ import type { Source } from '@trueward/protocol/wire';
 import { type Config, readConfig } from '../config/config.ts';
 import { ConfigError, findUnknownSettings } from '../config/read-settings.ts';
 import { MasterKeyError, openSecretBox } from '../../access/secret-box.ts';
-import { readChangedRetention } from '../../store/account-retention.ts';
+import { childRetentionMs, readChangedRetention } from '../../store/account-retention.ts';
 import type { DatabaseClock } from '../../store/database-clock.ts';
 import { checkCitusNodes, readCitusRole } from '../../store/citus.ts';
 import type { Queries, Scope } from '../../store/database.ts';
@@ -207,7 +207,7 @@ async function describeRetention(database: Queries, { retention }: Config): Prom
   const changed = await readChangedRetention(database, retention);
   return [
     ok(
-      `kept: decisions, events and deliveries ${format(retention.decisionsMs)}, child-directed data 30 days, audit log ${format(retention.auditMs)}`,
+      `kept: decisions, events and deliveries ${format(retention.decisionsMs)}, child-directed data ${format(childRetentionMs)}, audit log ${format(retention.auditMs)}`,
     ),
     ...[...changed].map(([accountId, { decisionsMs, auditMs }]) =>
       ok(
