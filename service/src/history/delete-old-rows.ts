@@ -1,10 +1,20 @@
 import { serviceAccount } from '../access/secret-box.ts';
-import { deleteExpiredRows, deleteWallets } from './erase-player.ts';
 import { firstIdAt } from '../platform/ids.ts';
 import { formatInstant } from '../platform/time.ts';
-import { readAccountRetention, type ServiceRetention } from '../store/account-retention.ts';
-import type { Database, Scope } from '../store/database.ts';
+import {
+  childRetentionMs,
+  readAccountRetention,
+  type ServiceRetention,
+} from '../store/account-retention.ts';
+import type { Database, Queries, Scope } from '../store/database.ts';
 import { lockViewers } from '../store/lock-viewers.ts';
+import {
+  deleteDecisions,
+  deleteEvents,
+  deleteWallets,
+  type IdRow,
+  rowsPerStep,
+} from './delete-records.ts';
 
 /** How long data is kept at most, and what must be archived first. */
 export interface Retention extends ServiceRetention {
@@ -61,7 +71,7 @@ export async function deleteOldRows(
 }
 
 /**
- * Deletes child-directed decisions and events after 30 days, and all of an account that keeps them for less time than the
+ * Deletes child-directed decisions and events after {@link childRetentionMs}, and all of an account that keeps them for less time than the
  * service, which drops whole weeks.
  */
 async function deleteExpired(
@@ -79,6 +89,35 @@ async function deleteExpired(
     count('decisions', decisions);
     if (events === 0 && decisions === 0) return;
   }
+}
+
+/**
+ * Deletes some of an account's rows that are too old: child-directed ones after {@link childRetentionMs}, all after
+ * `retentionMs`, if that is defined. Returns how many of each there were.
+ */
+export async function deleteExpiredRows(
+  queries: Queries,
+  accountId: string,
+  retentionMs: number | undefined,
+  nowMs: number,
+): Promise<{ events: number; decisions: number }> {
+  const find = async (table: string, kind: 'webhookEvent' | 'decision'): Promise<IdRow[]> => {
+    const select = (condition: string, ageMs: number): Promise<IdRow[]> =>
+      queries.query<IdRow>(
+        `SELECT environment, id FROM ${table} WHERE account_id = $1 AND ${condition} AND id < $2
+          ORDER BY id LIMIT ${rowsPerStep} FOR UPDATE`,
+        [accountId, firstIdAt(kind, nowMs - ageMs)],
+      );
+    const rows = await select('child_directed', childRetentionMs);
+    if (rows.length > 0 || retentionMs === undefined) return rows;
+    const sandbox = await select(`environment = 'sandbox'`, retentionMs);
+    return sandbox.length > 0 ? sandbox : select(`environment = 'live'`, retentionMs);
+  };
+  const events = await find('webhook_events', 'webhookEvent');
+  const decisions = await find('decisions', 'decision');
+  await deleteEvents(queries, accountId, events);
+  await deleteDecisions(queries, accountId, decisions);
+  return { events: events.length, decisions: decisions.length };
 }
 
 function listSweeps(nowMs: number, { auditMs }: Pick<ServiceRetention, 'auditMs'>): Sweep[] {

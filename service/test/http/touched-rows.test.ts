@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLinks } from '../../src/access/links.ts';
-import { deleteExpiredRows, deleteWallets, erasePlayer } from '../../src/history/erase-player.ts';
+import { deleteExpiredRows } from '../../src/history/delete-old-rows.ts';
+import { deleteWallets } from '../../src/history/delete-records.ts';
+import { erasePlayer } from '../../src/history/erase-player.ts';
 import { runOnceDetached } from '../../src/http/operations.ts';
 import { createSourceSecrets } from '../../src/resource/source-secrets.ts';
 import type { Database, Queries } from '../../src/store/database.ts';

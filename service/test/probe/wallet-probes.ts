@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createPlayerTokens } from '../../src/access/player-tokens.ts';
-import { deleteWallets } from '../../src/history/erase-player.ts';
+import { deleteWallets } from '../../src/history/delete-records.ts';
 import { createIds } from '../../src/platform/ids.ts';
 import { systemClock } from '../../src/platform/time.ts';
 import type { Database, Scope } from '../../src/store/database.ts';
