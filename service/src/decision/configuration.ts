@@ -9,7 +9,7 @@ import { DatabaseUnreachableError, isUnreachable } from '../store/database-error
 import { countDailyBudgets, type DailyBudget } from './caps.ts';
 import { loadKeys, loadSnapshots } from './load-configuration.ts';
 import { createReadBudget } from './read-budget.ts';
-import { compileSnapshot, isKilled, type Snapshot } from './snapshot.ts';
+import { compileSnapshot, type Snapshot } from './snapshot.ts';
 
 /**
  * Keeps all accounts' keys and snapshots in memory, so that decisions don't have to query the database for them.
@@ -258,21 +258,3 @@ const readVersions = (database: Database, accountId: string | null = null) =>
     'SELECT account_id, version FROM config_versions WHERE $1::text IS NULL OR account_id = $1',
     [accountId],
   );
-
-/** Returns a function that tells whether a kill switch currently stops an external ad. */
-export const createIsKilled =
-  ({ snapshot }: Pick<Configuration, 'snapshot'>, clock: Clock) =>
-  (
-    scope: Scope,
-    ad: { placement: string | null; sourceId: string | null; advertiserId: string | null },
-  ): boolean => {
-    const { placements } = snapshot(scope);
-    const placementId = placements.get(ad.placement ?? '')?.placement.id;
-    const target = {
-      ...(ad.placement !== null && { placement: ad.placement }),
-      ...(placementId !== undefined && { placementId }),
-      sourceId: ad.sourceId ?? undefined,
-      advertiserId: ad.advertiserId ?? undefined,
-    };
-    return isKilled(snapshot(scope), target, clock.nowMs());
-  };

@@ -4,19 +4,14 @@ import type { Decision, DecisionRequest, Explanation, Policy } from '@trueward/p
 import { type AdFreeFormats, findHold, type RuleEnds } from './ad-rules.ts';
 import { checkCaps, type DailyBudget } from './caps.ts';
 import type { ExternalSource } from '../resource/resource.ts';
+import { isKilled } from './kill-switches.ts';
 import {
   blocksSource,
   findBlocker,
   type PolicyContext,
   selectApplicable,
 } from './match-policies.ts';
-import {
-  type Ad,
-  type Candidate,
-  isKilled,
-  type PlacementEntry,
-  type Snapshot,
-} from './snapshot.ts';
+import type { Ad, Candidate, PlacementEntry, Snapshot } from './snapshot.ts';
 
 type Reason = NonNullable<Decision['reason']>;
 

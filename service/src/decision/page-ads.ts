@@ -8,7 +8,7 @@ import {
   rejectByPolicy,
 } from './decide.ts';
 import { blocksContent, blocksSource, selectApplicable } from './match-policies.ts';
-import { isKilled } from './snapshot.ts';
+import { isKilled } from './kill-switches.ts';
 
 /** An ad that an ad SDK in the player's page chooses and shows. */
 export interface PageCandidate {

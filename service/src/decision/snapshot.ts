@@ -10,7 +10,6 @@ import type {
   Webhook,
 } from '@trueward/protocol/wire';
 import { type AdRules, compileAdRules, selectAdRules } from './ad-rules.ts';
-import { memoize } from '../platform/memoize.ts';
 import { listCategories } from '../platform/names.ts';
 import { endsApplyingAtMs, readSchedule } from '../resource/effective-state.ts';
 import {
@@ -172,40 +171,6 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
     ).length,
   };
 }
-
-/**
- * The resources by which a kill switch can match an ad. A kill switch identifies a placement by its id or its name.
- */
-interface KillTarget {
-  placementId?: string;
-  placement?: string;
-  advertiserId?: string | undefined;
-  sourceId?: string | undefined;
-}
-
-/** Whether any kill switch that is active at `nowMs` stops the target. */
-export function isKilled(snapshot: Snapshot, target: KillTarget, nowMs: number): boolean {
-  const ends = endsByTarget(snapshot.killSwitches);
-  const isActive = (scope: KillSwitch['scope'], id: string | undefined): boolean =>
-    id !== undefined && (ends.get(`${scope} ${id}`) ?? -Infinity) > nowMs;
-  return (
-    ends.size > 0 &&
-    (isActive('placement', target.placementId) ||
-      isActive('placement', target.placement) ||
-      isActive('advertiser', target.advertiserId) ||
-      isActive('source', target.sourceId))
-  );
-}
-
-/** When the last switch of each target ends, because a decision asks for each of its candidates. */
-const endsByTarget = memoize((killSwitches: Snapshot['killSwitches']) => {
-  const ends = new Map<string, number>();
-  for (const { scope, target_id: id, expiresAtMs } of killSwitches) {
-    const name = `${scope} ${id}`;
-    ends.set(name, Math.max(expiresAtMs, ends.get(name) ?? -Infinity));
-  }
-  return ends;
-});
 
 const makeCreativeKey = (sourceId: string, creativeKey: string): string =>
   `${sourceId} ${creativeKey}`;

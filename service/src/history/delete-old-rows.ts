@@ -71,8 +71,8 @@ export async function deleteOldRows(
 }
 
 /**
- * Deletes child-directed decisions and events after {@link childRetentionMs}, and all of an account that keeps them for less time than the
- * service, which drops whole weeks.
+ * Deletes child-directed decisions and events after {@link childRetentionMs}, and all of an account that keeps them for
+ * less time than the service, which drops whole weeks.
  */
 async function deleteExpired(
   database: Database,

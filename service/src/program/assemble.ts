@@ -23,11 +23,8 @@ import { createStarted, type Started } from '../platform/started.ts';
 import type { Clock } from '../platform/time.ts';
 import { createIds, type MakeId } from '../platform/ids.ts';
 import { rejectShortRetention } from '../resource/check-document.ts';
-import {
-  createIsKilled,
-  openConfiguration,
-  type Configuration,
-} from '../decision/configuration.ts';
+import { openConfiguration, type Configuration } from '../decision/configuration.ts';
+import { isAdKilled } from '../decision/kill-switches.ts';
 import { createRequestHeaders } from '../resource/request-headers.ts';
 import { startKillSwitchExpiry } from '../resource/expire-kill-switches.ts';
 import { createResourceManager } from '../resource/resource-manager.ts';
@@ -166,7 +163,7 @@ async function wire(
       wake: deliveries.wake,
       unofferedRetentionMs: config.unofferedRetentionMs,
       lanes: laneDeps('trackers'),
-      isKilled: createIsKilled(configuration, clock),
+      isKilled: (scope, ad) => isAdKilled(configuration.snapshot(scope), ad, clock.nowMs()),
       readHeaders: requestHeaders.read,
       stopping: stopping.signal,
     }),

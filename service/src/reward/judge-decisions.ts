@@ -1,5 +1,6 @@
 import { capWindowMs, exceedsCaps, type Limits, pageRewardLimits } from '../decision/caps.ts';
-import { isKilled, type Snapshot } from '../decision/snapshot.ts';
+import { isAdKilled } from '../decision/kill-switches.ts';
+import type { Snapshot } from '../decision/snapshot.ts';
 import { checkPageReward } from './check-page-reward.ts';
 import { checkReward, type RewardVerdict } from './check-reward.ts';
 import { checkImpression, checkTraffic, findPageAd } from './check-events.ts';
@@ -16,24 +17,6 @@ interface JudgeInput {
   history: ViewerHistory;
   /** Reward verdicts for decisions whose completion event was rejected, by decision. */
   rejectedCompletions: ReadonlyMap<string, RewardVerdict>;
-}
-
-/** Whether a kill switch stops this decision's ad. */
-export function isDecisionKilled(
-  snapshot: Snapshot,
-  decision: DecisionState,
-  nowMs: number,
-): boolean {
-  const { placement, sourceId } = decision;
-  const advertiserId = decision.advertiserId ?? undefined;
-  const placementId = snapshot.placements.get(placement)?.placement.id;
-  const target = {
-    placement,
-    advertiserId,
-    sourceId,
-    ...(placementId === undefined ? {} : { placementId }),
-  };
-  return isKilled(snapshot, target, nowMs);
 }
 
 /**
@@ -117,7 +100,7 @@ function judgeReward(
     events,
     servedAtMs: servedAtMs ?? undefined,
     invalid: invalidReason !== null,
-    killed: isDecisionKilled(input.snapshot, decision, input.nowMs),
+    killed: isAdKilled(input.snapshot, decision, input.nowMs),
     otherAdViews: input.history.otherAdViews(decision),
     capped: servedAtMs !== null && isCapped(input, decision, servedAtMs),
     isPlayerProven: (placement?.identity ?? 'none') !== 'none',

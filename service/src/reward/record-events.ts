@@ -6,6 +6,7 @@ import {
   isEvidence,
   makeEventKey,
 } from '../decision/decision-state.ts';
+import { isAdKilled } from '../decision/kill-switches.ts';
 import type { Snapshot } from '../decision/snapshot.ts';
 import type { SecretBox } from '../access/secret-box.ts';
 import { addToRollups } from '../history/rollup.ts';
@@ -37,7 +38,7 @@ import {
   writeTransitions,
 } from './transitions.ts';
 import { readDecisions, readEvents } from './read-decisions.ts';
-import { isDecisionKilled, judgeDecisions } from './judge-decisions.ts';
+import { judgeDecisions } from './judge-decisions.ts';
 import { requestTrackers } from './request-trackers.ts';
 import { appendEvents } from './timeline.ts';
 import { readHistory } from './viewer-history.ts';
@@ -268,7 +269,7 @@ function findRejectionCodes(
 ): EventResult['code'][] {
   const killedIds = new Set(
     [...decisions.values()]
-      .filter((decision) => isDecisionKilled(snapshot, decision, nowMs))
+      .filter((decision) => isAdKilled(snapshot, decision, nowMs))
       .map(({ id }) => id),
   );
   return events.map((event) => {

@@ -1,4 +1,5 @@
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
+import { isAdKilled } from '../decision/kill-switches.ts';
 import type { Snapshot } from '../decision/snapshot.ts';
 import { maxUserAgentLength } from '../decision/user-agent.ts';
 import {
@@ -15,7 +16,6 @@ import {
 import type { SecretBox } from '../access/secret-box.ts';
 import { type Count, createCount } from '../history/rollup.ts';
 import type { Queries, Scope } from '../store/database.ts';
-import { isDecisionKilled } from './judge-decisions.ts';
 import { isNewlyServed, type Transition } from './transitions.ts';
 
 interface TrackerInput {
@@ -126,8 +126,7 @@ function findRejection(
 ): { metric: string; reason?: string } | undefined {
   if (decision.invalidReason !== null)
     return { metric: 'trackers_failed', reason: 'invalid_traffic' };
-  if (isDecisionKilled(snapshot, decision, nowMs))
-    return { metric: 'trackers_failed', reason: 'killed' };
+  if (isAdKilled(snapshot, decision, nowMs)) return { metric: 'trackers_failed', reason: 'killed' };
   return nowMs < chosenAd.trackUntilMs ? undefined : { metric: 'trackers_late' };
 }
 
