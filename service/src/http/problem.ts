@@ -2,6 +2,7 @@ import { problemStatus } from '@trueward/protocol';
 import type { Problem } from '@trueward/protocol/wire';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { UnsupportedTokenVersionError } from '../decision/token.ts';
+import { maxMediaBytes } from '../media/ingest-media.ts';
 import { DomainError, type FieldError } from '../platform/domain-error.ts';
 import { instantRule } from '../platform/time.ts';
 import { UndecidedTimeError } from '../reward/early-events.ts';
@@ -10,8 +11,7 @@ import { OverloadedError } from '../store/group-commit.ts';
 
 type ProblemCode = Problem['code'];
 
-export const describeBodyLimits =
-  'The body is too large: the limit is 64 KiB, 256 KiB for events, 20 MiB for media, and 4 KiB for signing in.';
+export const describeBodyLimits = `The body is too large: the limit is 64 KiB, 256 KiB for events, ${maxMediaBytes / 1_048_576} MiB for media, and 4 KiB for signing in.`;
 
 interface ProblemOptions {
   /** The invalid members of the request. A response contains only the first of many. */

@@ -5,6 +5,9 @@ import type { ProbeThread } from './probe-thread.ts';
 import type { MediaProperties } from './read-media.ts';
 import type { Uploads } from './uploads.ts';
 
+/** Maximum size of a creative's file, whether it is uploaded or copied from an external source. */
+export const maxMediaBytes = 20 * 1_048_576;
+
 /** A stored file. */
 interface StoredFile {
   /** `<sha-256 of the content>.<extension of its type>` */

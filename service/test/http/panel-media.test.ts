@@ -175,9 +175,10 @@ test.each([
   },
 );
 
-test('an upload over 20 MB is rejected', async () => {
+test('an upload over 20 MiB is rejected', async () => {
   const response = await upload(Buffer.alloc(20 * 1_024 * 1_024 + 1));
   expect(response.status).toBe(413);
+  expect(response.body.detail).toContain('20 MiB for media');
 });
 
 test('a file name cannot be used for path traversal', async () => {

@@ -30,7 +30,7 @@ export function MediaInput() {
         Media
       </Typography>
       <Typography variant="body2" color="textSecondary">
-        MP4 or WebM, PNG, JPEG, WebP, GIF, AVIF, SVG or HTML, at most 20 MB. A second encoding of
+        MP4 or WebM, PNG, JPEG, WebP, GIF, AVIF, SVG or HTML, at most 20 MiB. A second encoding of
         the same video is added to the first.
       </Typography>
       <Button

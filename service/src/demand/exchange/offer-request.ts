@@ -6,6 +6,7 @@ import type { BlockLists } from '../openrtb/request.ts';
 import type { LossReason } from '../openrtb/response.ts';
 import { makeRequestMacros } from '../vast/macros.ts';
 import type { VastResult, VastRules } from '../vast/resolve.ts';
+import { maxMediaBytes } from '../../media/ingest-media.ts';
 import type { Clock } from '../../platform/time.ts';
 import type { ExternalSource } from '../../resource/resource.ts';
 import type { ExternalResponse } from './external-client.ts';
@@ -106,7 +107,6 @@ export type PartialResponse = Partial<Omit<SourceResponse, 'deferred'>> &
 export const { minimum: minDurationMs, maximum: maxDurationMs } = videoDurationMs;
 /** Maximum preferred bitrate, in kilobits per second. Ad servers typically use this bitrate for 1080p. */
 const maxBitrate = 6_000;
-const maxMediaBytes = 20_000_000;
 export const serverUserAgent = 'Trueward/1';
 
 export const makeVastRules = ({ viewport, minSkipMs, loopback }: OfferRequest): VastRules => ({
@@ -118,6 +118,7 @@ export const makeVastRules = ({ viewport, minSkipMs, loopback }: OfferRequest): 
     width: viewport.width * 2,
     height: viewport.height * 2,
     maxBitrate,
+    // A larger file can't be copied.
     maxBytes: maxMediaBytes,
   },
   minDurationMs,

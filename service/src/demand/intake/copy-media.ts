@@ -1,7 +1,7 @@
 import type { Creative, Media } from '@trueward/protocol/wire';
 import type { Offer } from '../offer.ts';
 import { withoutQuery } from '../web-url.ts';
-import type { StoreFile } from '../../media/ingest-media.ts';
+import { maxMediaBytes, type StoreFile } from '../../media/ingest-media.ts';
 import type { ProbedFile, ProbeThread } from '../../media/probe-thread.ts';
 import { DomainError } from '../../platform/domain-error.ts';
 import { type FetchedFile, type FetchMedia, RejectedError } from './fetch-media.ts';
@@ -25,8 +25,6 @@ export interface FetchRules {
   signal: AbortSignal;
 }
 
-/** The same limit as for uploads. */
-const maxVideoBytes = 20 * 1_024 * 1_024;
 const maxCaptionsBytes = 524_288;
 const maxIconBytes = 262_144;
 /** Maximum width and height of an icon in pixels. Icons are shown in a corner of the ad. */
@@ -38,7 +36,7 @@ export const fetchVideo = (
   { fetchMedia }: Pick<MediaDeps, 'fetchMedia'>,
   url: string,
   { loopback, signal }: FetchRules,
-): Promise<FetchedFile> => fetchMedia({ url, maxBytes: maxVideoBytes, loopback }, signal);
+): Promise<FetchedFile> => fetchMedia({ url, maxBytes: maxMediaBytes, loopback }, signal);
 
 /**
  * Reads a video's properties and stores a copy of the file. Ignores the properties that the source declared.

@@ -1,12 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { createIngestMedia, type IngestedMedia } from '../../media/ingest-media.ts';
+import { createIngestMedia, type IngestedMedia, maxMediaBytes } from '../../media/ingest-media.ts';
 import { toOneLine } from '../../platform/one-line.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import { getActor } from '../operations.ts';
 import { ProblemError } from '../problem.ts';
 import { type PanelDeps, textSchema } from './panel-deps.ts';
 
-const maxBytes = 20 * 1_024 * 1_024;
 /** No system has longer file names. */
 const maxNameLength = 255;
 
@@ -23,7 +22,7 @@ export async function addMediaUpload(app: FastifyInstance, deps: PanelDeps): Pro
     upload.post<{ Querystring: { name: string }; Body: Buffer | undefined }>(
       '/panel/api/media',
       {
-        bodyLimit: maxBytes,
+        bodyLimit: maxMediaBytes,
         config: { panel: 'environment' },
         onRequest: limitUploads,
         schema: {
@@ -65,7 +64,7 @@ export async function addMediaUpload(app: FastifyInstance, deps: PanelDeps): Pro
 /** Maximum number of files that an account uploads at the same time. The panel sends them one after another. */
 const maxConcurrent = 2;
 
-/** Limits an account's concurrent uploads, before a body is read. Each takes up to 20 MB, and 3 s of the probe thread. */
+/** Limits an account's concurrent uploads, before a body is read. Each takes up to 20 MiB, and 3 s of the probe thread. */
 function createUploadLimit() {
   const counts = new Map<string, number>();
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
