@@ -7,7 +7,7 @@ import type { Lane } from '../store/group-commit.ts';
 import type { LaneDeps } from '../store/lanes.ts';
 import { lockViewers } from '../store/lock-viewers.ts';
 import { draftWalletEvent } from './draft-events.ts';
-import { createSpendLanes, type SpendResult, type WalletOwner } from './spend-lanes.ts';
+import { createSpendLanes, type SpendResult, type WalletOwner } from './spend.ts';
 import { transferWallet, type TransferResult } from './transfer.ts';
 import { type Entry, maxGrantedS, readVersion } from './wallet.ts';
 import { readHoldings, writeChanges } from './wallet-store.ts';

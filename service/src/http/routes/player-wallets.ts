@@ -9,7 +9,7 @@ import type { AuditLog } from '../../store/audit-log.ts';
 import type { Database } from '../../store/database.ts';
 import { takeFromBudget } from '../../wallet/grant-budgets.ts';
 import { listEntries } from '../../wallet/list-entries.ts';
-import type { WalletOwner } from '../../wallet/spend-lanes.ts';
+import type { WalletOwner } from '../../wallet/spend.ts';
 import type { WalletService } from '../../wallet/wallet-service.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import {

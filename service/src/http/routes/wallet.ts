@@ -11,7 +11,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isGuestRef, type PlayerTokens } from '../../access/player-tokens.ts';
 import type { Principal } from '../../access/principal.ts';
 import type { Pseudonymize } from '../../decision/decision-service.ts';
-import type { WalletOwner } from '../../wallet/spend-lanes.ts';
+import type { WalletOwner } from '../../wallet/spend.ts';
 import type { WalletService } from '../../wallet/wallet-service.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import type { IdentifyToken } from '../authentication/identify-player.ts';
