@@ -24,7 +24,7 @@ import { createPlayerTokens } from '../access/player-tokens.ts';
 import type { UserTokens } from '../access/user-tokens.ts';
 import type { MediaStore } from '../media/media-store.ts';
 import type { ProbeThread } from '../media/probe-thread.ts';
-import type { Uploads } from '../media/uploads.ts';
+import type { Uploads } from '../media/unused-uploads.ts';
 import type { Clock } from '../platform/time.ts';
 import type { RequestHeaders } from '../resource/request-headers.ts';
 import type { ResourceManager } from '../resource/resource-manager.ts';

@@ -3,7 +3,7 @@ import type { MediaStore } from './media-store.ts';
 import { storedExtensions, type StoredType } from './media-type.ts';
 import type { ProbeThread } from './probe-thread.ts';
 import type { MediaProperties } from './read-media.ts';
-import type { Uploads } from './uploads.ts';
+import type { Uploads } from './unused-uploads.ts';
 
 /** Maximum size of a creative's file, whether it is uploaded or copied from an external source. */
 export const maxMediaBytes = 20 * 1_048_576;

@@ -15,7 +15,7 @@ import {
   type ServiceMetrics,
 } from '../http/monitoring/metrics.ts';
 import { openRateLimits } from '../http/limits/open-rate-limits.ts';
-import { openMedia } from '../media/uploads.ts';
+import { openMedia } from '../media/open-media.ts';
 import { createKeyManager } from '../access/key-manager.ts';
 import { openSecretBox } from '../access/secret-box.ts';
 import { createUserTokens } from '../access/user-tokens.ts';

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { readServiceSecret } from '../../src/access/secret-box.ts';
 import { runOnce, runOnceDetached } from '../../src/http/operations.ts';
-import { createUploads } from '../../src/media/uploads.ts';
+import { createUploads } from '../../src/media/unused-uploads.ts';
 import type { Database, Scope } from '../../src/store/database.ts';
 import { openEmptyDatabase } from '../empty-database.ts';
 import { createManualClock } from '../manual-clock.ts';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createFolderStore, type MediaStore } from '../../src/media/media-store.ts';
-import { createUploads } from '../../src/media/uploads.ts';
+import { createUploads } from '../../src/media/unused-uploads.ts';
 import { createQuotas } from '../../src/store/quotas.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createManualClock } from '../manual-clock.ts';

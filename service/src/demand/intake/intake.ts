@@ -4,7 +4,7 @@ import { withoutQuery } from '../web-url.ts';
 import { createStoreFile } from '../../media/ingest-media.ts';
 import type { MediaStore } from '../../media/media-store.ts';
 import { createProbeThread } from '../../media/probe-thread.ts';
-import type { Uploads } from '../../media/uploads.ts';
+import type { Uploads } from '../../media/unused-uploads.ts';
 import { createGuardedAgents } from '../../platform/guarded-agent.ts';
 import { DomainError } from '../../platform/domain-error.ts';
 import type { Scope } from '../../store/database.ts';

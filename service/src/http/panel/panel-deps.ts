@@ -3,7 +3,7 @@ import type { DryRun, TrySource } from '../../decision/dry-run.ts';
 import { roles } from '../../access/principal.ts';
 import type { MediaStore } from '../../media/media-store.ts';
 import type { ProbeThread } from '../../media/probe-thread.ts';
-import type { Uploads } from '../../media/uploads.ts';
+import type { Uploads } from '../../media/unused-uploads.ts';
 import type { Clock } from '../../platform/time.ts';
 import type { ResourceStore } from '../../resource/resource-store.ts';
 import type { ReadReward } from '../../reward/reward-status.ts';

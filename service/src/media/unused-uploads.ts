@@ -1,78 +1,10 @@
-import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { serviceAccount } from '../access/secret-box.ts';
 import type { Clock } from '../platform/time.ts';
 import type { Database } from '../store/database.ts';
 import type { Quotas } from '../store/quotas.ts';
 import type { Tracing } from '../trace/tracing.ts';
-import { createProbeThread, type ProbeThread } from './probe-thread.ts';
-import { createFolderStore, type MediaStore, createS3Store, type S3Bucket } from './media-store.ts';
-
-interface MediaDeps {
-  config: { mediaBucket?: S3Bucket; dataDirectory: string };
-  database: Database;
-  quotas: Quotas;
-  clock: Clock;
-  log: Logger;
-  tracing: Pick<Tracing, 'run'>;
-}
-
-/** Opens the media store in the configured bucket or the data folder. Deletes unused files until `stop` is called. */
-export function openMedia({ config, database, quotas, clock, log, tracing }: MediaDeps): {
-  store: MediaStore;
-  uploads: Uploads;
-  /** Reads uploaded files. External demand has a thread of its own, so that neither waits for the other. */
-  probe: ProbeThread['probe'];
-  stop(): Promise<void>;
-} {
-  const store = config.mediaBucket
-    ? createS3Store(config.mediaBucket)
-    : createFolderStore(join(config.dataDirectory, 'media'));
-  const uploads = createUploads({ database, store, quotas, clock, log });
-  const sweep = startSweep(uploads, log, tracing);
-  const probeThread = createProbeThread();
-  return {
-    store,
-    uploads,
-    probe: probeThread.probe,
-    async stop() {
-      await Promise.all([sweep.stop(), probeThread.stop()]);
-    },
-  };
-}
-
-const sweepIntervalMs = 3_600_000;
-
-/** Deletes unused files immediately and then every hour. Safe to run in several processes. */
-function startSweep(
-  uploads: Uploads,
-  log: Logger,
-  tracing: Pick<Tracing, 'run'>,
-): { stop(): Promise<void> } {
-  const stopped = new AbortController();
-  const sweep = async (): Promise<void> => {
-    try {
-      const removed = await tracing.run({ name: 'upkeep unused files' }, () =>
-        uploads.removeUnused(stopped.signal),
-      );
-      if (removed.length > 0) log.info({ removed }, 'unused media files deleted');
-    } catch (error) {
-      log.warn({ err: error }, 'could not delete unused media files; retrying in 1 h');
-    }
-  };
-  let running = sweep();
-  const timer = setInterval(() => {
-    running = sweep();
-  }, sweepIntervalMs);
-  timer.unref();
-  return {
-    async stop() {
-      stopped.abort();
-      clearInterval(timer);
-      await running;
-    },
-  };
-}
+import type { MediaStore } from './media-store.ts';
 
 /** Tracks uploaded files and deletes those that no creative uses. */
 export interface Uploads {
@@ -177,3 +109,36 @@ const remove = (
     await store.remove(name);
     return true;
   });
+
+const sweepIntervalMs = 3_600_000;
+
+/** Deletes unused files immediately and then every hour. Safe to run in several processes. */
+export function startUploadSweep(
+  uploads: Uploads,
+  log: Logger,
+  tracing: Pick<Tracing, 'run'>,
+): { stop(): Promise<void> } {
+  const stopped = new AbortController();
+  const sweep = async (): Promise<void> => {
+    try {
+      const removed = await tracing.run({ name: 'upkeep unused files' }, () =>
+        uploads.removeUnused(stopped.signal),
+      );
+      if (removed.length > 0) log.info({ removed }, 'unused media files deleted');
+    } catch (error) {
+      log.warn({ err: error }, 'could not delete unused media files; retrying in 1 h');
+    }
+  };
+  let running = sweep();
+  const timer = setInterval(() => {
+    running = sweep();
+  }, sweepIntervalMs);
+  timer.unref();
+  return {
+    async stop() {
+      stopped.abort();
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
