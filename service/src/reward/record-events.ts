@@ -73,30 +73,21 @@ export function createEventLanes(deps: Deps): Lane<EventBatch, RecordResponse> {
       if (!first) return [];
       const options = isRetry ? { lockTimeoutMs: retryLockTimeoutMs } : {};
       const batch = mergeBatches([first, ...others]);
-      return splitResponse(await recordMergedBatch(deps, batch, options), batches);
+      const { response, changedIds, hasDeliveries, hasRequests } = await recordWithRetry(
+        deps,
+        batch,
+        options,
+      );
+      if (changedIds.length > 0) deps.onChange(changedIds);
+      if (hasDeliveries) deps.onDeliveries();
+      if (hasRequests) deps.onTrackers(batch.scope.accountId);
+      return splitResponse(response, batches);
     },
     maxBatch: 100,
     measureWeight: ({ events }) => events.length,
     maxWeight: maxEventsPerBatch,
     gatherMs: deps.database.gatherMs,
   });
-}
-
-/** Records the events from merged requests. */
-async function recordMergedBatch(
-  deps: Deps,
-  mergedBatch: EventBatch,
-  options: TransactionOptions,
-): Promise<RecordResponse> {
-  const { response, changedIds, hasDeliveries, hasRequests } = await recordWithRetry(
-    deps,
-    mergedBatch,
-    options,
-  );
-  if (changedIds.length > 0) deps.onChange(changedIds);
-  if (hasDeliveries) deps.onDeliveries();
-  if (hasRequests) deps.onTrackers(mergedBatch.scope.accountId);
-  return response;
 }
 
 /** Records the events. If more players must be locked, starts over in a new transaction that locks them first. */
