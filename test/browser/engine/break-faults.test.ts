@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { click } from './real-input.ts';
 import type { EarnedReward } from '../../../src/outcome.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
@@ -161,7 +161,7 @@ describe.each(games)('With $name', ({ name, start }) => {
     await expectRestored();
   });
 
-  /** Collects errors that nobody has caught. The returned function stops, and returns their messages. */
+  /** Collects errors that nobody has caught, until the test ends. The returned function returns their messages. */
   function collectUncaught(): () => string[] {
     const messages: string[] = [];
     const abortController = new AbortController();
@@ -174,28 +174,27 @@ describe.each(games)('With $name', ({ name, start }) => {
       },
       { capture: true, signal: abortController.signal },
     );
-    return () => {
-      abortController.abort();
-      return messages;
-    };
+    // Otherwise, a test that fails would keep the next test's errors from it.
+    onTestFinished(() => abortController.abort());
+    return () => messages;
   }
   const fail = () => {
     throw new Error('an error in the game');
   };
 
   it('errors in the game’s handlers do not stop the ad break', async () => {
-    const stop = collectUncaught();
+    const uncaught = collectUncaught();
     const { outcome } = await game.ads.showRewarded('revive', { onOpen: fail, onClose: fail });
     expect(outcome).toBe('rewarded');
     await expectRestored();
     await eventually(() => expect(rewards).toHaveLength(1));
-    expect(stop()).toHaveLength(2);
+    expect(uncaught()).toHaveLength(2);
   });
 
   it.runIf(name !== 'no engine').each(['pause', 'resume'] as const)(
     'an error in the game’s listener to its engine’s %s does not stop the ad break',
     async (event) => {
-      const stop = collectUncaught();
+      const uncaught = collectUncaught();
       game.on?.(event, fail);
       const running = game.ads.showRewarded('revive');
       await waitForStart();
@@ -203,7 +202,7 @@ describe.each(games)('With $name', ({ name, start }) => {
       expect((await running).outcome).toBe('rewarded');
       await expectRestored();
       await eventually(() => expect(rewards).toHaveLength(1));
-      expect(stop()).toHaveLength(1);
+      expect(uncaught()).toHaveLength(1);
     },
   );
 });
