@@ -52,17 +52,17 @@ export function runMachine(
   ad: ReadyAd,
 ): Promise<ShowResult> {
   if (!request.signal?.aborted)
-    return new Promise((resolve) => performEffects(deps, request, ad, resolve));
+    return new Promise((resolve) => startMachine(deps, request, ad, resolve));
   ad.creative.destroy();
   return Promise.resolve({ outcome: 'aborted', decisionId: ad.decision.id });
 }
 
 /**
- * Runs the state machine and executes its effects on the game, the screen and storage. A completed ad stays completed:
- * if it fails later, its reward is confirmed as usual; if it is aborted later, the result is `pending` and the reward
- * follows as an event.
+ * Starts the state machine and executes its effects on the game, the screen and storage, until it settles. A completed
+ * ad stays completed: if it fails later, its reward is confirmed as usual; if it is aborted later, the result is
+ * `pending` and the reward follows as an event.
  */
-function performEffects(
+function startMachine(
   deps: MachineDeps,
   request: ShowRequest,
   ad: ReadyAd,
