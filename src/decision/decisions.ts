@@ -83,7 +83,7 @@ const notReady: NoAd = { outcome: 'not_ready', reason: 'consent_unknown' };
 const maxRestarts = 4;
 
 /** Copies request options, so that nothing is taken for one that the page has added to every object. */
-const copyOptions = <Options extends RequestOptions>(options?: Options): Partial<Options> =>
+const copyRequestOptions = <Options extends RequestOptions>(options?: Options): Partial<Options> =>
   copyOwn(options) as Partial<Options>;
 
 /** Returns the times at which the placement’s state changes by itself. */
@@ -278,7 +278,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   };
 
   const availability = (placement: string, given?: AdOptions): Availability => {
-    const options = copyOptions(given);
+    const options = copyRequestOptions(given);
     if (destroyed) return toUnavailable({ outcome: 'aborted', reason: 'destroyed' });
     if (!deps.isConsentKnown()) return toUnavailable(notReady);
     const slot = getOrCreateSlot(placement);
@@ -301,9 +301,9 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   };
 
   return {
-    take: (placement, signal, given) => takeAd(placement, signal, copyOptions(given)),
+    take: (placement, signal, given) => takeAd(placement, signal, copyRequestOptions(given)),
     async preload(placement, signal, given) {
-      const options = copyOptions(given);
+      const options = copyRequestOptions(given);
       const { decision, format } = options;
       const noAd = await ensureReady({ placement, signal, options, decision });
       if (noAd) return toUnavailable(noAd);
@@ -317,8 +317,8 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     isLoaded: (placement, options) =>
       !destroyed &&
       deps.isConsentKnown() &&
-      !findHold(placement, copyOptions(options)) &&
-      isReady(getOrCreateSlot(placement), copyOptions(options)),
+      !findHold(placement, copyRequestOptions(options)) &&
+      isReady(getOrCreateSlot(placement), copyRequestOptions(options)),
     onImpression(decisionId) {
       adRules.onImpression(decisionId);
       if (destroyed) return;
