@@ -129,7 +129,7 @@ export function openStage(
   const watchdog = createStallWatchdog(clock, stallMs, () => dispatch({ type: 'stalled' }));
   const viewability = watchViewability(creative.element, {
     clock,
-    requiredMs: isVideo ? 2_000 : 1_000,
+    isVideo,
     onViewable(visibility) {
       isViewed = true;
       dispatchUnlessExpired({ type: 'viewed', ...visibility });

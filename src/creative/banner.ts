@@ -63,7 +63,7 @@ export function mountBanner(
   element.append(host);
   const viewability = watchViewability(creative.element, {
     clock,
-    requiredMs: isVideo ? 2_000 : 1_000,
+    isVideo,
     onViewable: hooks.viewed,
     onUnseen: hooks.unseen,
   });

@@ -36,8 +36,8 @@ const visibilityOptions: IntersectionObserverInit & { trackVisibility: true; del
 };
 
 /**
- * Reports once when at least half of the element's pixels have been continuously visible for `requiredMs`: 1 s for
- * display, 2 s of playback for video ({@link https://www.mediaratingcouncil.org | MRC viewable impression}).
+ * Reports once when at least half of the element's pixels have been continuously visible for 1 s or, for a video,
+ * for 2 s of playback ({@link https://www.mediaratingcouncil.org | MRC viewable impression}).
  *
  * `onUnseen` is called once, with the cause, if the ad plays for four seconds without having been visible.
  */
@@ -45,12 +45,13 @@ export function watchViewability(
   element: Element,
   options: {
     clock: Clock;
-    requiredMs: number;
+    isVideo: boolean;
     onViewable: (visibility: Visibility) => void;
     onUnseen: (cause: string) => void;
   },
 ): ViewabilityWatch {
-  const { clock, requiredMs, onUnseen, onViewable } = options;
+  const { clock, onUnseen, onViewable } = options;
+  const requiredMs = options.isVideo ? 2_000 : 1_000;
   let observedRatio: number | undefined;
   /** Whether the browser has ruled out that anything covers the ad or makes it transparent. */
   let isConfirmed = false;

@@ -135,14 +135,19 @@ const objects: Record<string, Row> = {
     const plugin = TruewardPlugin.install(game, data);
     return { target: plugin, calls: [plugin.preload('revive'), plugin.showRewarded('revive')] };
   },
-  ViewabilityWatch: (watch) => ({
-    target: watchViewability(addElement(), {
+  async ViewabilityWatch(watch) {
+    const ad = addElement();
+    // It never counts as seen, so the watch doesn't end by itself.
+    ad.style.opacity = '0';
+    const target = watchViewability(ad, {
       clock: systemClock,
-      requiredMs: 60_000,
+      isVideo: true,
       onViewable: () => watch.act('viewed'),
       onUnseen: () => watch.act('unseen'),
-    }),
-  }),
+    });
+    await eventually(() => expect(watch.running()).toContain('setTimeout 200'));
+    return { target };
+  },
 };
 
 const rows: [name: string, row: Row][] = [

@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { waitUntilObserved } from './until-observed.ts';
 
-const requiredMs = 400;
+const requiredMs = 1_000;
 let clock: ManualClock;
 let ad: HTMLElement;
 let onViewable: { (visibility: Visibility): void; mock: { calls: [Visibility][] } };
@@ -21,7 +21,7 @@ function addBox(css: string): HTMLElement {
 }
 
 async function watch() {
-  const watcher = watchViewability(ad, { clock, requiredMs, onViewable, onUnseen });
+  const watcher = watchViewability(ad, { clock, isVideo: false, onViewable, onUnseen });
   end = watcher.destroy;
   await waitUntilObserved(ad);
   return watcher;
