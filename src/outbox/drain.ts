@@ -79,7 +79,7 @@ export function createDrain(deps: DrainDeps): Drain {
   const backOff = createBackOff(deps, () => wake());
 
   /** Sends events and applies the response. Does not change the stores. Resolves to false if some remain unsent. */
-  const deliver = async (events: QueuedEvent[], keepalive: boolean): Promise<boolean> => {
+  const send = async (events: QueuedEvent[], keepalive: boolean): Promise<boolean> => {
     const unsent = events.filter(({ id }) => !handled.has(id));
     if (unsent.length === 0) return true;
     for (const { id } of unsent) handled.add(id);
@@ -110,9 +110,9 @@ export function createDrain(deps: DrainDeps): Drain {
     return false;
   };
 
-  /** Delivers a batch and removes it from its queue. Resolves to false if the delivery failed. */
-  const deliverBatch = async (queue: Queue, batch: Batch): Promise<boolean> => {
-    if (!(await deliver(batch.events, batch.bytes <= keepaliveBytes))) return false;
+  /** Sends a batch and removes it from its queue. Resolves to false if sending failed. */
+  const sendBatch = async (queue: Queue, batch: Batch): Promise<boolean> => {
+    if (!(await send(batch.events, batch.bytes <= keepaliveBytes))) return false;
     await queue.store.remove(batch.firstKey, batch.lastKey);
     for (const { id } of batch.events) handled.delete(id);
     countDrops(state, 'unreadable', batch.unreadable);
@@ -120,7 +120,7 @@ export function createDrain(deps: DrainDeps): Drain {
     return true;
   };
 
-  /** Delivers a queue's contents. Stops when the queue is empty, a delivery fails or `signal` aborts. */
+  /** Sends a queue's contents. Stops when the queue is empty, sending fails or `signal` aborts. */
   const drainQueue = async (queue: Queue, signal?: AbortSignal): Promise<void> => {
     const { store } = queue;
     let records = await readAhead(store, -1, []);
@@ -131,12 +131,12 @@ export function createDrain(deps: DrainDeps): Drain {
       const batch = pickBatch(records, batchLimits);
       if (!batch) break;
       const remaining = records.slice(batch.records);
-      const [delivered, next] = await Promise.all([
-        deliverBatch(queue, batch),
+      const [isSent, next] = await Promise.all([
+        sendBatch(queue, batch),
         // Reads ahead while the request is in flight. If the read fails, it is repeated later.
         readAhead(store, batch.lastKey, remaining).catch(() => remaining),
       ]);
-      if (!delivered) return;
+      if (!isSent) return;
       records = next.length > 0 ? next : await readAhead(store, -1, []);
     }
     // If the size is still above zero, something else deleted the events. For example, the player cleared the site data.
@@ -177,7 +177,7 @@ export function createDrain(deps: DrainDeps): Drain {
       // A page that is being unloaded gets no later chance to send.
       if (keepalive) backOff.hurry();
       if (stopped || backOff.isWaiting()) return;
-      const sending = deliver(events, keepalive);
+      const sending = send(events, keepalive);
       directSends.add(sending);
       void sending.finally(() => directSends.delete(sending));
     },

@@ -12,7 +12,7 @@ import {
 import type { QueuedEvent } from './event-store.ts';
 
 /** The result of sending events. */
-export interface Delivery {
+export interface SendResult {
   /** Ids of acknowledged and rejected events, which don't need to be sent again. */
   settled: Set<string>;
   /** One error code per event that the service will never accept. */
@@ -46,20 +46,20 @@ export async function sendEvents(
   events: QueuedEvent[],
   dropped: NonNullable<EventBatch['dropped']>,
   keepalive: boolean,
-): Promise<Delivery> {
-  const delivery: Delivery = {
+): Promise<SendResult> {
+  const result: SendResult = {
     settled: new Set(),
     rejections: [],
     rewards: [],
     failure: undefined,
   };
   const settle = ({ id }: QueuedEvent, rejection?: string): void => {
-    delivery.settled.add(id);
-    if (rejection !== undefined) delivery.rejections.push(rejection);
+    result.settled.add(id);
+    if (rejection !== undefined) result.rejections.push(rejection);
   };
   const droppedField = Object.keys(dropped).length > 0 ? `,"dropped":${toJson(dropped)}` : '';
   const unsentParts = [events];
-  for (let part = unsentParts.pop(); part && !delivery.failure; part = unsentParts.pop()) {
+  for (let part = unsentParts.pop(); part && !result.failure; part = unsentParts.pop()) {
     const sentAt = toJson(new native.Date(clock.now()).toISOString());
     // Concatenates the events' JSON. Parsing and reserializing it would block the main thread for too long.
     const list = part.map(({ json }) => json).join();
@@ -68,13 +68,15 @@ export async function sendEvents(
       keepalive,
     });
     if (response.kind === 'ok') {
-      delivery.rewards.push(...response.body.decisions.filter(isRewardStatus));
-      const results = new Map(response.body.results.map((result) => [result.id, result]));
+      result.rewards.push(...response.body.decisions.filter(isRewardStatus));
+      const results = new Map(
+        response.body.results.map((eventResult) => [eventResult.id, eventResult]),
+      );
       for (const event of part) {
         const { status, code = 'unknown' } = results.get(event.id) ?? {};
         if (status) settle(event, status === 'rejected' ? code : undefined);
         // Events that are missing from the response are not settled.
-        else delivery.failure = { reason: 'incomplete_response', retryAfterMs: undefined };
+        else result.failure = { reason: 'incomplete_response', retryAfterMs: undefined };
       }
       continue;
     }
@@ -82,11 +84,11 @@ export async function sendEvents(
     const [first] = part;
     if (response.kind !== 'refused' || !bodyProblems.has(reason)) {
       const retryAfterMs = response.kind === 'retry' ? response.retryAfterMs : undefined;
-      delivery.failure = { reason, retryAfterMs };
+      result.failure = { reason, retryAfterMs };
     } else if (part.length > 1) {
       const half = part.length >> 1;
       unsentParts.push(part.slice(half), part.slice(0, half));
     } else if (first) settle(first, reason);
   }
-  return delivery;
+  return result;
 }
