@@ -143,20 +143,19 @@ export function startAds(
     store: createIndexedDbStore({ ...ports, name: `${name}:outbox` }),
   });
   const deliver = (callback: () => void) => callInNextFrame(engine, callback);
-  const ledger = createLedger({ ...ports, name: `${name}:rewards` });
+  const ledger = createLedger({
+    ...ports,
+    name: `${name}:rewards`,
+    // Every step in a reward's lifecycle, from confirmation to delivery, changes its entry.
+    onChange(entry) {
+      log?.({ type: 'reward', entry });
+      emitChange();
+    },
+  });
   const rewards = createRewards({
     ...ports,
     client,
-    // Every step in a reward's lifecycle, from confirmation to delivery, changes its ledger entry.
-    ledger: {
-      ...ledger,
-      async change(...step) {
-        const entry = await ledger.change(...step);
-        if (entry) log?.({ type: 'reward', entry });
-        emitChange();
-        return entry;
-      },
-    },
+    ledger,
     player,
     presence: browserPresence(ports.newId),
     deliver,

@@ -27,6 +27,8 @@ export function createLedger(options: {
   name: string;
   clock: Clock;
   indexedDB?: IDBFactory | undefined;
+  /** Called with an entry after {@link Ledger.change} has changed it. */
+  onChange?: (entry: LedgerEntry) => void;
 }): Ledger {
   const database = createDatabase({ ...options, stores: { rewards: { autoIncrement: false } } });
   // An earned reward must survive a power failure. Writes are rare, so we can afford strict durability.
@@ -90,7 +92,10 @@ export function createLedger(options: {
       // `update()` would store a value for a missing entry, so check first.
       if (!cache.has(decisionId)) await readAll();
       const entry = cache.get(decisionId);
-      return entry && write(entry, transition);
+      if (!entry) return undefined;
+      const changed = await write(entry, transition);
+      options.onChange?.(changed);
+      return changed;
     },
     cached,
     readAll,
