@@ -1,40 +1,21 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { createSessions } from '../../src/access/sessions.ts';
-import { type InProcessService, startInProcess } from '../in-process.ts';
-import { createManualClock } from '../manual-clock.ts';
-import {
-  createPanelClient,
-  password,
-  type PanelClient,
-  signInAs,
-  signInOwner,
-} from './panel-client.ts';
+import { password } from './panel-client.ts';
+import { PanelSetup, summarize } from './panel-setup.ts';
 
 const minuteMs = 60_000;
 
-let runningService: InProcessService;
-let owner: PanelClient;
-const clock = createManualClock(Date.parse('2030-01-01T00:00:00Z'));
-const advance = (ms: number) => clock.set(clock.nowMs() + ms);
-beforeAll(async () => {
-  runningService = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
-  owner = await signInOwner(runningService);
-});
-afterAll(() => runningService.stop());
-
-const openBrowser = () => createPanelClient(runningService.url);
+const panel = new PanelSetup();
+const { clock, openBrowser, signInAs } = panel;
+const { advance } = clock;
 const signInWithPassword = async (email: string) => {
   const client = openBrowser();
   await client.signIn(email);
   return client;
 };
 const createCookie = (token: string) => ({ cookie: `trueward_session=${token}` });
-const summarize = ({ status, body }: { status: number; body?: { code?: string } }) => [
-  status,
-  body?.code,
-];
 
 test('the session cookie is HttpOnly and same-site, and only its hash is stored', async () => {
   const { headers } = await openBrowser().signIn('owner@example.com');
@@ -46,14 +27,12 @@ test('the session cookie is HttpOnly and same-site, and only its hash is stored'
   expect(attributes).toEqual(
     expect.arrayContaining(['HttpOnly', 'SameSite', 'Strict', 'Path', '/', 'Expires']),
   );
-  const storedRows = await runningService.service.database.query<{ hash: string }>(
-    'SELECT hash FROM sessions',
-  );
+  const storedRows = await panel.database.query<{ hash: string }>('SELECT hash FROM sessions');
   expect(storedRows.map(({ hash }) => hash)).not.toContain(value);
 });
 
 test('every session statement specifies the account, so it runs on a single shard', async () => {
-  const { database } = runningService.service;
+  const { database } = panel;
   const statements: string[] = [];
   const recordingDatabase: Database = {
     ...database,
@@ -79,8 +58,8 @@ test('every session statement specifies the account, so it runs on a single shar
 });
 
 test('a further sign-in ends the session that was used least recently', async () => {
-  const { database } = runningService.service;
-  const viewer = await signInAs(runningService, owner, 'viewer');
+  const { database } = panel;
+  const viewer = await signInAs('viewer');
   const [user] = await database.query<{ accountId: string; id: string }>(
     'SELECT account_id AS "accountId", id FROM users WHERE id = $1',
     [viewer.id],
@@ -99,13 +78,13 @@ test('a further sign-in ends the session that was used least recently', async ()
   await sessions.begin(database, user);
   const found = await Promise.all(tokens.map((token) => sessions.find(token, { touch: false })));
   expect(found.flatMap((session, index) => (session ? [] : [index]))).toEqual([1]);
-  expect((await owner.send('GET', '/panel/api/session')).status).toBe(200);
+  expect((await panel.owner.send('GET', '/panel/api/session')).status).toBe(200);
 });
 
 test('a session token from an earlier release, which contains no account, is still valid', async () => {
   const token = randomBytes(32).toString('base64url');
   const now = new Date(clock.nowMs());
-  await runningService.service.database.query(
+  await panel.database.query(
     `INSERT INTO sessions (account_id, hash, user_id, seen_at, expires_at, confirmed_at)
       SELECT account_id, $1, id, $2, $3, $2 FROM users WHERE email = 'owner@example.com'`,
     [createHash('sha256').update(token).digest('hex'), now, new Date(clock.nowMs() + minuteMs)],
@@ -116,7 +95,7 @@ test('a session token from an earlier release, which contains no account, is sti
     status: 200,
     body: { user: { email: 'owner@example.com' } },
   });
-  const { database } = runningService.service;
+  const { database } = panel;
   await createSessions(database, clock).end(database, token);
   expect((await readSession()).status).toBe(401);
 });
@@ -153,15 +132,15 @@ test("changes require the session's CSRF token and the same origin", async () =>
     { 'sec-fetch-site': 'cross-site' },
   ]) {
     const responses = [
-      await owner.send('POST', '/v1/kill-switches', {}, headers),
-      await owner.send('DELETE', '/panel/api/session', undefined, headers),
+      await panel.owner.send('POST', '/v1/kill-switches', {}, headers),
+      await panel.owner.send('DELETE', '/panel/api/session', undefined, headers),
     ];
     expect(responses.map(summarize)).toEqual([
       [403, 'csrf_failed'],
       [403, 'csrf_failed'],
     ]);
   }
-  const crossOriginResponse = await owner.send('GET', '/v1/keys', undefined, {
+  const crossOriginResponse = await panel.owner.send('GET', '/v1/keys', undefined, {
     origin: 'https://evil.example',
   });
   expect(summarize(crossOriginResponse)).toEqual([403, 'csrf_failed']);
@@ -203,5 +182,5 @@ test('a session ends after two hours of inactivity or twelve hours in total', as
   }
   advance(60 * minuteMs);
   expect((await activeClient.send('GET', '/v1/placements')).status).toBe(401);
-  owner = await signInWithPassword('owner@example.com');
+  panel.owner = await signInWithPassword('owner@example.com');
 });

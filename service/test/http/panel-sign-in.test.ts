@@ -1,41 +1,19 @@
 import { Secret, TOTP } from 'otpauth';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
-import { type InProcessService, startInProcess } from '../in-process.ts';
-import { createManualClock } from '../manual-clock.ts';
 import { ownRowsBy } from '../neighbor.ts';
-import {
-  createPanelClient,
-  password,
-  type PanelClient,
-  signInAs,
-  signInOwner,
-} from './panel-client.ts';
+import { password } from './panel-client.ts';
+import { PanelSetup, summarize } from './panel-setup.ts';
 
 const minuteMs = 60_000;
 
-let runningService: InProcessService;
-let owner: PanelClient;
-const clock = createManualClock(Date.parse('2030-01-01T00:00:00Z'));
-const advance = (ms: number) => clock.set(clock.nowMs() + ms);
-beforeAll(async () => {
-  // The tests act as a trusted proxy so that they can sign in from several IPs.
-  runningService = await startInProcess(
-    { RATE_LIMITS: 'off', TRUSTED_PROXIES: '127.0.0.1' },
-    { clock },
-  );
-  owner = await signInOwner(runningService);
-});
-afterAll(() => runningService.stop());
-
-const openBrowser = () => createPanelClient(runningService.url);
-const summarize = ({ status, body }: { status: number; body?: { code?: string } }) => [
-  status,
-  body?.code,
-];
+// The tests act as a trusted proxy so that they can sign in from several IPs.
+const panel = new PanelSetup({ TRUSTED_PROXIES: '127.0.0.1' });
+const { clock, openBrowser, signInAs } = panel;
+const { advance } = clock;
 
 test('unknown e-mail addresses and wrong passwords get the same response', async () => {
-  await signInAs(runningService, owner, 'viewer');
+  await signInAs('viewer');
   const wrongPassword = { password: 'not the password' };
   const unknownResponse = await openBrowser().signIn('nobody@example.com', wrongPassword);
   const knownEmailResponse = await openBrowser().signIn('owner@example.com', wrongPassword);
@@ -78,7 +56,7 @@ const signInFrom = (ip: string, email: string, secret = password, code?: string)
   );
 
 test('failed sign-ins from one IP lock the user out only from that IP', async () => {
-  const { database } = runningService.service;
+  const { database } = panel;
   await unlockAll(database);
   const email = 'owner@example.com';
   for (let guess = 0; guess < 5; guess += 1) await signInFrom('192.0.2.66', email, 'a guess');
@@ -96,7 +74,7 @@ test('failed sign-ins from one IP lock the user out only from that IP', async ()
 });
 
 test('failed sign-ins from many IPs throttle only unknown IPs', async () => {
-  const { database } = runningService.service;
+  const { database } = panel;
   await unlockAll(database);
   const email = 'owner@example.com';
   expect((await signInFrom('192.0.2.1', email)).status).toBe(200);
@@ -114,7 +92,7 @@ test('failed sign-ins from many IPs throttle only unknown IPs', async () => {
 });
 
 test('an IP with failed sign-ins for many e-mail addresses is throttled', async () => {
-  const { database } = runningService.service;
+  const { database } = panel;
   await openBrowser().signIn('none@example.com', { password: 'guess' });
   await database.query(`UPDATE sign_in_attempts SET failures = 19 WHERE ${ownAttempts}`);
   await openBrowser().signIn('one@example.com', { password: 'guess' });
@@ -124,7 +102,7 @@ test('an IP with failed sign-ins for many e-mail addresses is throttled', async 
 });
 
 test('an IP that guesses costs four statements per guess, and none once it is locked', async () => {
-  const { database } = runningService.service;
+  const { database } = panel;
   const { query } = database;
   let statements = 0;
   database.query = (text, params) => {
@@ -141,7 +119,7 @@ test('an IP that guesses costs four statements per guess, and none once it is lo
 });
 
 test('after two-factor enrollment, each sign-in requires a new one-time code', async () => {
-  const client = await signInAs(runningService, owner, 'viewer');
+  const client = await signInAs('viewer');
   const { body: session } = await client.send<{ user: { email: string } }>(
     'GET',
     '/panel/api/session',
@@ -182,7 +160,7 @@ test('after two-factor enrollment, each sign-in requires a new one-time code', a
   expect(summarize(await disableCodes({ password: 'a guess' }))).toEqual([422, 'invalid_request']);
   expect((await disableCodes({ password })).status).toBe(204);
   expect((await openBrowser().signIn(email)).status).toBe(200);
-  const [row] = await runningService.service.database.query<{ secret: string | null }>(
+  const [row] = await panel.database.query<{ secret: string | null }>(
     'SELECT codes_secret AS secret FROM users WHERE email = $1',
     [email],
   );
@@ -190,9 +168,9 @@ test('after two-factor enrollment, each sign-in requires a new one-time code', a
 });
 
 test('a sign-in without the required one-time code does not count as a failed attempt', async () => {
-  const { database } = runningService.service;
+  const { database } = panel;
   await unlockAll(database);
-  const client = await signInAs(runningService, owner, 'viewer');
+  const client = await signInAs('viewer');
   const { body } = await client.send<{ user: { email: string } }>('GET', '/panel/api/session');
   const { email } = body.user;
   const enrollment = await client.send<{ secret: string }>('POST', '/panel/api/account/codes');

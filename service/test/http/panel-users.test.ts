@@ -1,34 +1,17 @@
 import type { AuditEntry, Placement } from '@trueward/protocol/wire';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type InProcessService, startInProcess } from '../in-process.ts';
-import {
-  createPanelClient,
-  password,
-  type PanelClient,
-  signInAs,
-  signInOwner,
-} from './panel-client.ts';
+import { expect, test } from 'vitest';
+import { password } from './panel-client.ts';
+import { PanelSetup, summarize } from './panel-setup.ts';
 
-let runningService: InProcessService;
-let owner: PanelClient;
-beforeAll(async () => {
-  runningService = await startInProcess({ RATE_LIMITS: 'off' });
-  owner = await signInOwner(runningService);
-});
-afterAll(() => runningService.stop());
-
-const openBrowser = () => createPanelClient(runningService.url);
-const summarize = ({ status, body }: { status: number; body?: { code?: string } }) => [
-  status,
-  body?.code,
-];
+const panel = new PanelSetup();
+const { openBrowser, signInAs } = panel;
 
 test("the audit log names the session's user", async () => {
-  const list = await owner.send<{ data: Placement[] }>('GET', '/v1/placements');
+  const list = await panel.owner.send<{ data: Placement[] }>('GET', '/v1/placements');
   expect([list.status, list.headers.get('cache-control')]).toEqual([200, 'no-store']);
   const [placement] = list.body.data;
-  await owner.send('PATCH', `/v1/placements/${placement?.id}`, { status: 'paused' });
-  const entries = await owner.send<{ data: AuditEntry[] }>('GET', '/v1/audit-entries');
+  await panel.owner.send('PATCH', `/v1/placements/${placement?.id}`, { status: 'paused' });
+  const entries = await panel.owner.send<{ data: AuditEntry[] }>('GET', '/v1/audit-entries');
   expect(entries.body.data[0]).toMatchObject({
     actor: 'owner@example.com',
     action: 'placement.updated',
@@ -38,15 +21,15 @@ test("the audit log names the session's user", async () => {
 
 test('the audit log has every change to a user', async () => {
   const person = { email: 'audited@example.com', name: 'Audited', role: 'viewer' };
-  const { body } = await owner.send<{ id: string }>('POST', '/panel/api/users', person);
+  const { body } = await panel.owner.send<{ id: string }>('POST', '/panel/api/users', person);
   const path = `/panel/api/users/${body.id}`;
   const responses = [
-    await owner.send('PATCH', path, { role: 'operator' }),
-    await owner.send('POST', `${path}/link`, {}),
-    await owner.send('DELETE', path),
+    await panel.owner.send('PATCH', path, { role: 'operator' }),
+    await panel.owner.send('POST', `${path}/link`, {}),
+    await panel.owner.send('DELETE', path),
   ];
   expect(responses.map(({ status }) => status < 300)).toEqual([true, true, true]);
-  const entries = await owner.send<{ data: AuditEntry[] }>(
+  const entries = await panel.owner.send<{ data: AuditEntry[] }>(
     'GET',
     `/v1/audit-entries?target_id=${body.id}`,
     undefined,
@@ -61,7 +44,7 @@ test('the audit log has every change to a user', async () => {
 });
 
 test('changing the password requires the old password and ends all other sessions', async () => {
-  const client = await signInAs(runningService, owner, 'operator');
+  const client = await signInAs('operator');
   const { body } = await client.send<{ user: { email: string } }>('GET', '/panel/api/session');
   const otherSession = openBrowser();
   await otherSession.signIn(body.user.email);
@@ -82,9 +65,9 @@ test('changing the password requires the old password and ends all other session
 });
 
 test('changes to users apply immediately, and the last owner cannot be removed', async () => {
-  const secondOwner = await signInAs(runningService, owner, 'owner');
+  const secondOwner = await signInAs('owner');
   const patch = (id: string, body: object, headers = {}) =>
-    owner.send('PATCH', `/panel/api/users/${id}`, body, headers);
+    panel.owner.send('PATCH', `/panel/api/users/${id}`, body, headers);
   expect((await patch(secondOwner.id, { role: 'viewer' }, { 'if-match': '"99"' })).status).toBe(
     412,
   );
@@ -93,9 +76,9 @@ test('changes to users apply immediately, and the last owner cannot be removed',
     403,
     'role_not_permitted',
   ]);
-  const { body } = await owner.send<{ user: { id: string } }>('GET', '/panel/api/session');
+  const { body } = await panel.owner.send<{ user: { id: string } }>('GET', '/panel/api/session');
   expect(summarize(await patch(body.user.id, { role: 'viewer' }))).toEqual([409, 'conflict']);
-  const remove = (id: string) => owner.send('DELETE', `/panel/api/users/${id}`);
+  const remove = (id: string) => panel.owner.send('DELETE', `/panel/api/users/${id}`);
   expect(summarize(await remove(body.user.id))).toEqual([409, 'conflict']);
   expect((await remove(secondOwner.id)).status).toBe(204);
   expect((await secondOwner.send('GET', '/panel/api/session')).status).toBe(401);
