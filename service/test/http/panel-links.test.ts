@@ -1,24 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type InProcessService, startInProcess } from '../in-process.ts';
-import { createManualClock } from '../manual-clock.ts';
-import { createPanelClient, password, type PanelClient, signInOwner } from './panel-client.ts';
+import { expect, test } from 'vitest';
+import { password } from './panel-client.ts';
+import { PanelSetup } from './panel-setup.ts';
 
 const dayMs = 24 * 60 * 60_000;
 
-let runningService: InProcessService;
-let owner: PanelClient;
-const clock = createManualClock(Date.parse('2030-01-01T00:00:00Z'));
-beforeAll(async () => {
-  runningService = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
-  owner = await signInOwner(runningService);
-});
-afterAll(() => runningService.stop());
-
-const openBrowser = () => createPanelClient(runningService.url);
+const panel = new PanelSetup();
+const { clock, openBrowser } = panel;
 const parseToken = (inviteUrl: string) => new URL(inviteUrl).hash.replace('#/setup?token=', '');
 const invite = async (email: string, role = 'viewer') => {
-  const { body } = await owner.send<{ id: string; invite_url: string }>(
+  const { body } = await panel.owner.send<{ id: string; invite_url: string }>(
     'POST',
     '/panel/api/users',
     { email, name: 'N', role },
@@ -29,10 +20,10 @@ const invite = async (email: string, role = 'viewer') => {
 test('a setup link from an earlier release, whose token contains no account, works once', async () => {
   const { id } = await invite('early@example.com');
   const token = randomBytes(32).toString('base64url');
-  await runningService.service.database.query(
-    'UPDATE user_links SET hash = $1 WHERE user_id = $2',
-    [createHash('sha256').update(token).digest('hex'), id],
-  );
+  await panel.database.query('UPDATE user_links SET hash = $1 WHERE user_id = $2', [
+    createHash('sha256').update(token).digest('hex'),
+    id,
+  ]);
   const setUp = () =>
     openBrowser().send('POST', '/panel/api/setup', {
       token,
@@ -54,13 +45,13 @@ test('an invitation link is single-use, expires after a day and works only for i
   expect((await openBrowser().setUp(token, 'link@example.com')).status).toBe(404);
 
   const lateInvitation = await invite('late@example.com');
-  clock.set(clock.nowMs() + dayMs);
+  clock.advance(dayMs);
   expect((await openBrowser().setUp(lateInvitation.token, 'late@example.com')).status).toBe(404);
   expect(
     (await openBrowser().send('GET', `/panel/api/setup?token=${lateInvitation.token}`)).status,
   ).toBe(404);
   // The owner's session has expired too.
-  await owner.signIn('owner@example.com');
+  await panel.owner.signIn('owner@example.com');
 });
 
 test.each([
@@ -70,7 +61,7 @@ test.each([
   ['qwertyuiopasdf', 'similar to a common password'],
   ['weak@example.com', 'contains your e-mail address or name'],
 ])('the password %s is rejected with “%s”', async (weakPassword, reason) => {
-  const { body: users } = await owner.send<{ data: { id: string; email: string }[] }>(
+  const { body: users } = await panel.owner.send<{ data: { id: string; email: string }[] }>(
     'GET',
     '/panel/api/users?limit=100',
   );
@@ -78,7 +69,7 @@ test.each([
   const token = existingUser
     ? parseToken(
         (
-          await owner.send<{ invite_url: string }>(
+          await panel.owner.send<{ invite_url: string }>(
             'POST',
             `/panel/api/users/${existingUser.id}/link`,
           )
@@ -91,7 +82,7 @@ test.each([
     name: 'N',
     password: weakPassword,
   });
-  const changeResponse = await owner.send('POST', '/panel/api/account/password', {
+  const changeResponse = await panel.owner.send('POST', '/panel/api/account/password', {
     current: password,
     next: weakPassword.replace('weak@', 'owner@'),
   });
@@ -104,5 +95,5 @@ test.each([
 });
 
 test('a first-owner link cannot create a second owner', async () => {
-  expect(await runningService.service.users.links.makeForFirstOwner()).toBeUndefined();
+  expect(await panel.runningService.service.users.links.makeForFirstOwner()).toBeUndefined();
 });
