@@ -25,11 +25,23 @@ const equivalents = [
       reason: 'Only the first row is used.',
     }),
   ),
-  {
-    file: 'service/src/reward/read-decisions.ts',
+  ...[
+    'reward/read-decisions.ts',
+    'reward/reward-changes.ts',
+    'demand/trackers.ts',
+    'demand/tracker/request-store.ts',
+  ].map((file) => ({
+    file: `service/src/${file}`,
     original: 'OFFSET 0',
     replacement: '',
     reason: 'It skips no row; it only keeps the planner from merging the queries.',
+  })),
+  {
+    file: 'service/src/history/integration-health.ts',
+    line: 'simulate IS NULL ORDER BY id DESC',
+    original: 'ORDER BY id DESC',
+    replacement: '',
+    reason: 'The rows come from a materialized list that has this order.',
   },
   {
     file: 'service/src/decision/load-configuration.ts',
@@ -84,12 +96,6 @@ const equivalents = [
     original: 'true',
     replacement: 'false',
     reason: 'Whether an event has this member is what counts.',
-  },
-  {
-    file: 'service/src/demand/tracker/request-store.ts',
-    original: 'OFFSET 0',
-    replacement: '',
-    reason: 'It skips no row; it only keeps the planner from merging the queries.',
   },
   {
     file: 'service/src/history/report.ts',
