@@ -1,0 +1,36 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { createRecordReader } from '../../src/decision/player-record.ts';
+import { firstIdAt } from '../../src/platform/ids.ts';
+import { ids, openTwinDatabase, scope } from '../twin-accounts.ts';
+
+const nowMs = Date.parse('2099-06-01T00:00:00Z');
+const [decisionId = ''] = ids('decision', 1);
+
+test('of a player with more ads than are read, the newest count', async () => {
+  const database = await openTwinDatabase();
+  onTestFinished(() => database.close());
+  // The newest are stored first, and have the smallest ids.
+  await database.query(
+    `INSERT INTO decisions SELECT (jsonb_populate_record(one, jsonb_build_object(
+        'id', left($5, -4) || to_char(n, 'FM0000'), 'viewer', 'player', 'placement', 'revive',
+        'issued_at', at, 'expires_at', at, 'late_at', at, 'settled_at', at, 'served_at', at,
+        'watch_from', at, 'watch_to', at))).*
+      FROM decisions AS one, generate_series(1, 1200) AS n, LATERAL (SELECT $2::timestamptz - n * interval '1 second' AS at) AS times
+      WHERE id = $1 AND account_id = $3 AND environment = $4 ORDER BY n`,
+    [decisionId, new Date(nowMs), scope.accountId, scope.environment, firstIdAt('decision', nowMs)],
+  );
+  const [row] = await database.query<{ format: string }>(
+    `SELECT format FROM decisions WHERE viewer = 'player' LIMIT 1`,
+  );
+  const readRecord = createRecordReader({ ...database, execute: database.query });
+  const entry = {
+    placement: { name: 'revive', cooldown_s: 0, frequency_cap: { max: 5, per_s: 3_600 } },
+    pageSources: [],
+    adRules: [{}],
+  } as never;
+  const needed = { formats: [row?.format], windowMs: 3_600_000 } as never;
+  const { servedAtMs, seenAds } = await readRecord({ scope, nowMs, entry }, 'player', needed);
+  expect(servedAtMs).toEqual([1, 2, 3, 4, 5].map((n) => nowMs - n * 1_000));
+  expect(seenAds).toHaveLength(1_000);
+  expect(Math.min(...seenAds.map(({ atMs }) => atMs))).toBe(nowMs - 1_000_000);
+});
