@@ -92,6 +92,22 @@ test.each<[string, string, RegExp, boolean]>([
   expect(error).toMatchObject({ isTransient, message: expect.stringMatching(message) as string });
 });
 
+test('a file may be three redirects away, but not four', async () => {
+  let redirectsLeft = 0;
+  const url = await startServer((socket) => {
+    redirectsLeft -= 1;
+    const redirect = `HTTP/1.1 302 Found\r\nlocation: ${new URL(url).pathname}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`;
+    const file = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nab';
+    socket.end(redirectsLeft >= 0 ? redirect : file);
+  });
+  redirectsLeft = 3;
+  expect(await attempt(url)).toBe(2);
+  redirectsLeft = 4;
+  expect(await attempt(url)).toMatchObject({
+    message: expect.stringMatching(/redirects more than 3 times/) as string,
+  });
+});
+
 test('a compressed body is returned without being decompressed', async () => {
   const head = 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 5\r\n\r\n';
   expect(await attempt(await startServer((socket) => socket.end(`${head}bytes`)))).toBe(5);
