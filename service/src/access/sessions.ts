@@ -39,9 +39,12 @@ export interface Sessions {
   /**
    * Finds an active session. Resolves to undefined if there is none.
    *
-   * @param options `touch`: whether to extend the session (default: true)
+   * @param options `touch`: whether to extend the session (default: true); `queries`: the transaction that reads it
    */
-  find(token: string, options?: { touch: boolean }): Promise<Session | undefined>;
+  find(
+    token: string,
+    options?: { touch: boolean; queries?: Queries },
+  ): Promise<Session | undefined>;
   /** Records that the session's user has just entered the password. */
   confirm(token: string): Promise<void>;
   end(queries: Queries, token: string): Promise<void>;
@@ -56,10 +59,10 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
     expiresAt: Date;
     confirmedAt: Date;
   };
-  const read = async (token: string): Promise<Row | undefined> => {
+  const read = async (queries: Queries, token: string): Promise<Row | undefined> => {
     const nowMs = clock.nowMs();
     const { condition, params } = matchToken('s', token, 3);
-    const [row] = await database.query<Row>(
+    const [row] = await queries.query<Row>(
       `SELECT ${userColumns}, a.name AS "accountName", s.seen_at AS "seenAt", s.expires_at AS "expiresAt",
           s.confirmed_at AS "confirmedAt"
         FROM sessions s
@@ -92,13 +95,13 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
       );
       return token;
     },
-    async find(token, { touch } = { touch: true }) {
-      const row = await read(token);
+    async find(token, { touch, queries = database } = { touch: true }) {
+      const row = await read(queries, token);
       if (!row) return undefined;
       const { accountName, seenAt, expiresAt, confirmedAt, ...user } = row;
       const nowMs = clock.nowMs();
       if (touch && nowMs - seenAt.getTime() > touchIntervalMs) {
-        await database.query(
+        await queries.query(
           'UPDATE sessions SET seen_at = $3 WHERE account_id = $1 AND hash = $2',
           [user.accountId, hashToken(token), new Date(nowMs)],
         );

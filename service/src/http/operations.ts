@@ -9,6 +9,7 @@ import type { Operation } from '../store/audit-log.ts';
 import type { Queries, Scope, Database } from '../store/database.ts';
 import type { IfMatch, Revision } from '../store/if-match.ts';
 import { getPrincipal } from './authentication/authenticate.ts';
+import type { RequirePermission } from './authentication/require-permission.ts';
 import { ProblemError } from './problem.ts';
 
 /** The response of an operation. */
@@ -163,6 +164,7 @@ interface Deps {
   configuration: Configuration;
   box: SecretBox;
   clock: Clock;
+  requirePermission: RequirePermission;
   /** Wakes the dispatcher, because there may be new deliveries. */
   wake(): void;
 }
@@ -182,6 +184,7 @@ export function createRunOperation({
   configuration,
   box,
   clock,
+  requirePermission,
   wake,
 }: Deps): RunOperation {
   return async (request, reply, work) => {
@@ -190,6 +193,7 @@ export function createRunOperation({
     const scope = { accountId, environment };
     const response = await database.transaction(async (queries) => {
       await lockConfiguration(queries, accountId);
+      await requirePermission(queries, request);
       return runOnce({ queries, box, clock }, scope, request, () =>
         work({ queries, scope, actor: getActor(principal), requestId: request.id }),
       );

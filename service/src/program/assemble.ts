@@ -8,6 +8,7 @@ import { createAuditLog } from '../store/audit-log.ts';
 import type { Config } from './config/config.ts';
 import { createCheckSource, type Demand, startDemand } from '../demand/index.ts';
 import { createCountry } from '../http/authentication/identify-player.ts';
+import { createRequirePermission } from '../http/authentication/require-permission.ts';
 import { createRunOperation } from '../http/operations.ts';
 import {
   addStateMetrics,
@@ -253,6 +254,7 @@ async function wire(
       configuration,
       box,
       clock,
+      requirePermission: createRequirePermission({ sessions: users.sessions, clock }),
       wake() {
         deliveries.wake();
         background.wakeJobs();

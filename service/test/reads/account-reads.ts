@@ -1,5 +1,5 @@
 import { SignJWT } from 'jose';
-import { findKeyById, listKeys } from '../../src/access/key-store.ts';
+import { findKeyById, isKeyRevoked, listKeys } from '../../src/access/key-store.ts';
 import { createPlayerTokens } from '../../src/access/player-tokens.ts';
 import { createMac } from '../../src/access/secret-box.ts';
 import { createSessions, hashToken } from '../../src/access/sessions.ts';
@@ -86,6 +86,10 @@ const countQuota = async (database: Database, kind: string) =>
 /** What an account reads of itself: its keys, users, secrets, objects and quotas. */
 export const accountReads: ReadCases = {
   'a key': { read: (own) => findKeyById(own, scope, keyId), of: { keys: `id = '${keyId}'` } },
+  'whether a key is in use': {
+    read: async (own) => !(await isKeyRevoked(own, { accountId, keyId }, nowMs)) || undefined,
+    of: { keys: `id = '${keyId}'` },
+  },
   keys: { read: (own) => listKeys(own, scope, page), of: { keys: 'true' } },
   'keys of a configuration': {
     read: (own) => loadKeys(own, accountId),

@@ -147,7 +147,8 @@ function requireCsrfToken(request: FastifyRequest, session: Session): void {
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
-function checkRole(request: FastifyRequest, { user }: Session): void {
+/** @throws ProblemError when the route requires a higher role. */
+export function checkRole(request: FastifyRequest, { user }: Session): void {
   const { role: configuredRole } = request.routeOptions.config;
   const requiredRole = configuredRole ?? (request.method === 'GET' ? 'viewer' : 'operator');
   if (includesRole(user.role, requiredRole)) return;
