@@ -255,12 +255,13 @@ export async function revokeKey(
 /** Whether a key is revoked at this time, or has been deleted since, as the database knows it. */
 export async function isKeyRevoked(
   queries: Pick<Queries, 'query'>,
-  { accountId, keyId }: Pick<KeyPrincipal, 'accountId' | 'keyId'>,
+  { accountId, environment, keyId }: Pick<KeyPrincipal, 'accountId' | 'environment' | 'keyId'>,
   nowMs: number,
 ): Promise<boolean> {
   const active = await queries.query(
-    'SELECT 1 FROM keys WHERE account_id = $1 AND id = $2 AND (revoked_at IS NULL OR revoked_at > $3)',
-    [accountId, keyId, new Date(nowMs)],
+    `SELECT 1 FROM keys WHERE account_id = $1 AND environment = $2 AND id = $3
+      AND (revoked_at IS NULL OR revoked_at > $4)`,
+    [accountId, environment, keyId, new Date(nowMs)],
   );
   return active.length === 0;
 }

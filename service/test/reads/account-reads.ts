@@ -87,7 +87,7 @@ const countQuota = async (database: Database, kind: string) =>
 export const accountReads: ReadCases = {
   'a key': { read: (own) => findKeyById(own, scope, keyId), of: { keys: `id = '${keyId}'` } },
   'whether a key is in use': {
-    read: async (own) => !(await isKeyRevoked(own, { accountId, keyId }, nowMs)) || undefined,
+    read: async (own) => !(await isKeyRevoked(own, { ...scope, keyId }, nowMs)) || undefined,
     of: { keys: `id = '${keyId}'` },
   },
   keys: { read: (own) => listKeys(own, scope, page), of: { keys: 'true' } },
