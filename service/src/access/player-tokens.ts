@@ -4,6 +4,7 @@ import type { MakeId } from '../platform/ids.ts';
 import type { Device, LinkCode } from '@trueward/protocol/wire';
 import { type Clock, formatInstant } from '../platform/time.ts';
 import type { Database, Queries, Scope } from '../store/database.ts';
+import { lockViewers } from '../store/lock-viewers.ts';
 import { createMac } from './secret-box.ts';
 import { hashToken } from './sessions.ts';
 
@@ -14,7 +15,12 @@ export interface PlayerTokens {
   /** Resolves to the player's reference, or to undefined if the service doesn't know the token. */
   find(scope: Scope, token: string): Promise<string | undefined>;
   /** Makes a code with which another device becomes the same player. It replaces an earlier one. */
-  createLinkCode(scope: Scope, playerRef: string, queries?: Queries): Promise<LinkCode>;
+  createLinkCode(queries: Queries, scope: Scope, playerRef: string): Promise<LinkCode>;
+  /**
+   * Makes a code for a device. Resolves to undefined if its token was revoked: what is remembered of a token for a few
+   * seconds must not let a revoked device in again.
+   */
+  createDeviceCode(scope: Scope, playerRef: string, token: string): Promise<LinkCode | undefined>;
   /** Uses a code. Resolves to undefined if it is wrong, used or expired. */
   link(scope: Scope, code: string): Promise<NewToken | undefined>;
   /** Returns the player's devices. */
@@ -118,9 +124,12 @@ export function createPlayerTokens(deps: Deps): PlayerTokens {
     );
     return { playerRef, playerToken };
   };
-  return {
+  /** Codes and devices change while their player is locked, so that a revocation misses none. */
+  const lock = (queries: Queries, scope: Scope, viewer: string): Promise<void> =>
+    lockViewers(queries, scope, [viewer], clock.nowMs());
+  const tokens: PlayerTokens = {
     create: (scope) => addToken(database, scope, makeId('player')),
-    async createLinkCode(scope, playerRef, queries = database) {
+    async createLinkCode(queries, scope, playerRef) {
       const code = makeLinkCode();
       const expiresAtMs = clock.nowMs() + linkCodeMs;
       await queries.query(
@@ -141,19 +150,35 @@ export function createPlayerTokens(deps: Deps): PlayerTokens {
         expires_at: formatInstant(expiresAtMs),
       };
     },
+    createDeviceCode: (scope, playerRef, token) =>
+      database.transaction(async (queries) => {
+        await lock(queries, scope, pseudonym(scope, playerRef));
+        const known = await queries.query(
+          'SELECT 1 FROM player_tokens WHERE account_id = $1 AND environment = $2 AND hash = $3',
+          [scope.accountId, scope.environment, hashToken(token)],
+        );
+        return known.length === 0 ? undefined : tokens.createLinkCode(queries, scope, playerRef);
+      }),
     link: (scope, code) =>
       database.transaction(async (queries) => {
-        const [row] = await queries.query<{ playerRef: string }>(
-          `DELETE FROM link_codes WHERE account_id = $1 AND environment = $2 AND hash = $3 AND expires_at > $4
-            RETURNING player_ref AS "playerRef"`,
-          [
-            scope.accountId,
-            scope.environment,
-            hashLinkCode(scope, normalizeLinkCode(code)),
-            new Date(clock.nowMs()),
-          ],
+        const where = 'account_id = $1 AND environment = $2 AND hash = $3 AND expires_at > $4';
+        const params = [
+          scope.accountId,
+          scope.environment,
+          hashLinkCode(scope, normalizeLinkCode(code)),
+          new Date(clock.nowMs()),
+        ];
+        const [found] = await queries.query<{ viewer: string }>(
+          `SELECT viewer FROM link_codes WHERE ${where}`,
+          params,
         );
-        return row && addToken(queries, scope, row.playerRef);
+        if (!found) return undefined;
+        await lock(queries, scope, found.viewer);
+        const [used] = await queries.query<{ playerRef: string }>(
+          `DELETE FROM link_codes WHERE ${where} RETURNING player_ref AS "playerRef"`,
+          params,
+        );
+        return used && addToken(queries, scope, used.playerRef);
       }),
     async listDevices(queries, scope, playerRef) {
       const rows = await queries.query<{ createdAt: Date; usedAt: Date }>(
@@ -167,7 +192,9 @@ export function createPlayerTokens(deps: Deps): PlayerTokens {
       }));
     },
     async revoke(queries, scope, playerRef) {
-      const params = [scope.accountId, scope.environment, pseudonym(scope, playerRef)];
+      const viewer = pseudonym(scope, playerRef);
+      await lock(queries, scope, viewer);
+      const params = [scope.accountId, scope.environment, viewer];
       const where = 'account_id = $1 AND environment = $2 AND viewer = $3';
       await queries.query(`DELETE FROM link_codes WHERE ${where}`, params);
       const rows = await queries.query(
@@ -199,4 +226,5 @@ export function createPlayerTokens(deps: Deps): PlayerTokens {
       return remember(name, known.playerRef);
     },
   };
+  return tokens;
 }

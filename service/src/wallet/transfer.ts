@@ -2,7 +2,7 @@ import type { Queries, Scope } from '../store/database.ts';
 import type { MakeId } from '../platform/ids.ts';
 import { lockViewers } from '../store/lock-viewers.ts';
 import type { PlayerChange } from './draft-changes.ts';
-import { type Entry, maxBalance, maxGrantedS } from './wallet.ts';
+import { type Entry, maxBalance } from './wallet.ts';
 import { readHoldings, writeChanges } from './wallet-store.ts';
 
 /** The players of a transfer, by their pseudonyms. */
@@ -59,7 +59,8 @@ export async function transferWallet(
     const [taken, given] = durationS > 0 ? [-durationS, durationS] : [];
     return [
       { ...change, viewer: from, delta: -amount, durationS: taken },
-      { ...change, viewer: to, delta: amount, durationS: given, maxActiveS: maxGrantedS },
+      // The limits are for what is credited: time that the guest already had is not lost.
+      { ...change, viewer: to, delta: amount, durationS: given, maxActiveS: Infinity },
     ];
   });
   const entries = await writeChanges(queries, scope, rows, changes, nowMs);

@@ -101,6 +101,29 @@ test('support reads a wallet, makes good, revokes a stolen device and lets the p
   expect((await manage('GET', '/v1/wallets/nobody')).status).toBe(404);
 });
 
+test.each([
+  ['another process revoked', (ref: string) => forgetTokens(ref)],
+  ['the player’s erasure removed', (ref: string) => erase(ref)],
+] as const)('a device that %s makes no code to come back with', async (_, remove) => {
+  const { player_ref: playerRef, player_token: token } = await makeGuest();
+  // From now on, the service remembers the token for five seconds.
+  await readWallet(token);
+  await remove(playerRef);
+  expect(await call<Problem>('POST', '/v1/players/link-codes', token)).toMatchObject({
+    status: 401,
+    body: { code: 'player_unknown' },
+  });
+  expect((await manage('GET', `/v1/wallets/${playerRef}`)).status).toBe(404);
+});
+
+const forgetTokens = (playerRef: string) =>
+  game.service.database.query('DELETE FROM player_tokens WHERE player_ref = $1', [playerRef]);
+async function erase(playerRef: string): Promise<void> {
+  const { body } = await manage<Job>('DELETE', `/v1/users/${playerRef}`);
+  const readState = async () => (await manage<Job>('GET', `/v1/jobs/${body.id}`)).body.state;
+  await expect.poll(readState).toBe('done');
+}
+
 test('a player’s wallet and devices are exported, and erased with the player', async () => {
   const { player_ref: playerRef, player_token: token } = await makeGuest();
   await earn(token);
@@ -173,6 +196,24 @@ test('a guest who signs in takes the wallet along, once, and nobody else gets it
   expect(codes).toEqual([...Array<string>(8).fill('moved'), 'rate_limited']);
   expect((await readWallet(ann)).balances).toEqual({ coins: 58 });
   expect(await findDifferences()).toEqual([]);
+});
+
+test('a guest’s time is moved in full, also beyond what grants can give', async () => {
+  const { player_ref: ref, player_token: token } = await makeGuest();
+  const eve = await makeUserToken('eve');
+  const nowMs = game.clock.nowMs();
+  // Each is more than half a year, and a grant reaches a year ahead at most.
+  for (const player of [ref, 'eve'])
+    await manage('POST', `/v1/wallets/${player}/grants`, {
+      type: 'vip',
+      duration_s: 20_000_000,
+      reason: 'paid',
+    });
+  const { body } = await call<Wallet>('POST', '/v1/wallet/transfers', eve, { from: token });
+  expect(body.entitlements).toEqual([
+    { type: 'vip', active_until: new Date(nowMs + 40_000_000_000).toISOString() },
+  ]);
+  expect((await readWallet(token)).entitlements).toEqual([]);
 });
 
 test('what does not fit in the receiver’s wallet stays in the guest’s', async () => {

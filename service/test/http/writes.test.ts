@@ -114,7 +114,7 @@ const cases: Record<string, Case> = {
   },
   "replacing a guest's code": {
     prepare: guests,
-    write: (queries, own) => openTokens(own).createLinkCode(scope, 'ply_1', queries),
+    write: (queries, own) => openTokens(own).createLinkCode(queries, scope, 'ply_1'),
     changes: ['link_codes sandbox guest'],
   },
   "revoking a guest's devices": {

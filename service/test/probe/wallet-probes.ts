@@ -51,7 +51,7 @@ export const createWalletProbes = (
         pseudonym: (_scope, playerRef) => playerRef,
       });
       const { playerRef, playerToken } = await tokens.create(scope);
-      const { code } = await tokens.createLinkCode(scope, playerRef);
+      const { code } = await tokens.createLinkCode(database, scope, playerRef);
       const link = async () => (await tokens.link(scope, code))?.playerRef;
       expectEqual([await link(), await link()], [playerRef, undefined]);
       expectEqual(await tokens.find(scope, playerToken), playerRef);

@@ -29,10 +29,7 @@ export function createIdentifyToken(
     if (isPlayerToken(token)) {
       const playerRef = await playerTokens.find(principal, token);
       if (playerRef !== undefined) return { userRef: playerRef, adFree: [] };
-      throw new ProblemError(
-        'player_unknown',
-        'There is no player with this token: it was revoked, or the player was erased. Create a new player.',
-      );
+      throw createPlayerUnknown();
     }
     const user = await userTokens.verify(principal, token);
     if (user && !isGuestRef(user.userRef)) return user;
@@ -42,6 +39,13 @@ export function createIdentifyToken(
     );
   };
 }
+
+/** The problem of a guest whose token is unknown. */
+export const createPlayerUnknown = (): ProblemError =>
+  new ProblemError(
+    'player_unknown',
+    'There is no player with this token: it was revoked, or the player was erased. Create a new player.',
+  );
 
 /**
  * Identifies the player for whom a decision is requested. Requests from servers are trusted. Clients may be required to

@@ -162,7 +162,7 @@ export function addPlayerWalletRoutes(app: FastifyInstance, deps: Deps): void {
         if (!isGuestRef(playerRef))
           throw new ProblemError('not_found', 'Only guest players, `ply_…`, need codes.');
         const { queries, scope } = operation;
-        const body: LinkCode = await playerTokens.createLinkCode(scope, playerRef, queries);
+        const body: LinkCode = await playerTokens.createLinkCode(queries, scope, playerRef);
         await audit.record(operation, { action: 'player.link_code_created', targetId: viewer });
         return { status: 201, body, shownOnce: 'code' };
       }),

@@ -14,12 +14,12 @@ import type { Pseudonymize } from '../../decision/decision-service.ts';
 import type { WalletOwner } from '../../wallet/spend.ts';
 import type { WalletService } from '../../wallet/wallet-service.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
-import type { IdentifyToken } from '../authentication/identify-player.ts';
+import { createPlayerUnknown, type IdentifyToken } from '../authentication/identify-player.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
 import { ProblemError } from '../problem.ts';
 
 interface Deps {
-  playerTokens: Pick<PlayerTokens, 'create' | 'createLinkCode' | 'link'>;
+  playerTokens: Pick<PlayerTokens, 'create' | 'createDeviceCode' | 'link'>;
   identifyToken: IdentifyToken;
   pseudonym: Pseudonymize;
   wallets: WalletService;
@@ -86,14 +86,16 @@ export function addWalletRoutes(app: FastifyInstance, deps: Deps): void {
     },
     async (request, reply): Promise<LinkCode> => {
       const principal = getPrincipal(request);
-      const { playerRef } = await findOwner(deps, request);
+      const token = readToken(request);
+      const { playerRef } = await proveOwner(deps, principal, token);
       if (!isGuestRef(playerRef))
         throw new ProblemError(
           'player_required',
           'Only guest players need codes: your own players sign in.',
         );
       limiter.onSpend(principal, playerRef, reply);
-      const code = await playerTokens.createLinkCode(principal, playerRef);
+      const code = await playerTokens.createDeviceCode(principal, playerRef, token);
+      if (!code) throw createPlayerUnknown();
       void reply.code(201);
       return code;
     },
@@ -209,14 +211,17 @@ export function addTransferRoute(app: FastifyInstance, deps: Deps): void {
 }
 
 /** @throws ProblemError when the request doesn't prove who the player is. */
-async function findOwner(deps: Deps, request: FastifyRequest): Promise<WalletOwner> {
+const findOwner = async (deps: Deps, request: FastifyRequest): Promise<WalletOwner> =>
+  proveOwner(deps, getPrincipal(request), readToken(request));
+
+/** @throws ProblemError when the request has no token. */
+function readToken(request: FastifyRequest): string {
   const token = request.headers['player-token'];
-  if (typeof token !== 'string')
-    throw new ProblemError(
-      'player_required',
-      'Send the `player_token` of a guest player, or a user token, in the header `Player-Token`.',
-    );
-  return proveOwner(deps, getPrincipal(request), token);
+  if (typeof token === 'string') return token;
+  throw new ProblemError(
+    'player_required',
+    'Send the `player_token` of a guest player, or a user token, in the header `Player-Token`.',
+  );
 }
 
 /** @throws ProblemError when the token proves nobody. */
