@@ -28,6 +28,7 @@ test.each<[string, string, string?]>([
   ['keys', `revoked_at = '${old}'`],
   ['sessions', `expires_at = '${old}'`],
   ['link_codes', `expires_at = '${old}'`],
+  ['player_tokens', `used_at = '2090-01-01'`],
   ['user_links', `expires_at = '${old}'`],
   ['sign_in_attempts', `last_at = '${old}', known_until = NULL`],
   ['jobs', `${oldJob}, state = 'done'`, `${oldJob}, state = 'running'`],
