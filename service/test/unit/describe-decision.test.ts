@@ -5,7 +5,7 @@ import { describeDecision } from '../../src/decision/describe-decision.ts';
 import { compileSnapshot } from '../../src/decision/snapshot.ts';
 import { createAdResources, createPlacement } from './fixtures.ts';
 
-/** Returns a function that makes a decision with this configuration and returns its row. */
+/** Returns a function that makes a decision with this configuration, and returns its row and the response. */
 function configure(change: Partial<Placement> = {}) {
   const document = createPlacement(change);
   const snapshot = compileSnapshot([{ kind: 'placement', document }, ...createAdResources('a')]);
@@ -32,7 +32,7 @@ function configure(change: Partial<Placement> = {}) {
       nowMs: Date.UTC(2026, 5, 1),
       random: 0,
     });
-    const { newDecision } = describeDecision({
+    const { decision, newDecision } = describeDecision({
       id: 'dec_1',
       scope: { accountId: 'acc_1', environment: 'live' },
       entry,
@@ -43,7 +43,7 @@ function configure(change: Partial<Placement> = {}) {
       nowMs: 0,
       sign: () => '',
     });
-    return newDecision.record;
+    return { ...newDecision.record, decision };
   };
 }
 
@@ -54,4 +54,11 @@ test('a decision’s row contains its status and the ad that was chosen', () => 
   const unfilled = { status: 'no_fill', creative_id: null, late_at: null };
   expect(record({ formats: ['html'] })).toMatchObject(unfilled);
   expect(configure({ status: 'paused' })()).toMatchObject({ ...unfilled, reason: 'paused' });
+});
+
+test('only an ad over the game has a time after which it can be closed', () => {
+  for (const format of ['rewarded', 'interstitial'] as const)
+    expect(configure({ format, close_after_ms: 7_000 })().decision.close_after_ms).toBe(7_000);
+  const { decision } = configure({ format: 'banner' })();
+  expect([decision.creative?.id, decision.close_after_ms]).toEqual(['crv_a', undefined]);
 });
