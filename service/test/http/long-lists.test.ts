@@ -44,6 +44,30 @@ test('an export has each entry of a long wallet once, in order', async () => {
   expect(devices).toEqual(devices?.toSorted());
 });
 
+test('an export has each of many decisions and webhook events once, in order', async () => {
+  const numbers = Array.from({ length: 250 }, (_, n) => String(n).padStart(3, '0'));
+  const start = firstIdAt('decision', Date.parse('2026-06-01T00:00:00Z')).slice(4, -3);
+  await database.query(
+    `INSERT INTO decisions (account_id, id, environment, viewer, status, placement, format, issued_at, expires_at, late_at, reward_state)
+      SELECT 'acc_1', 'dec_' || $1 || n, 'live', 'watcher', 'no_fill', 'revive', 'rewarded', now(), now(), now(), 'none'
+        FROM unnest($2::text[]) AS n ORDER BY n DESC`,
+    [start, numbers],
+  );
+  await database.query(
+    `INSERT INTO webhook_events (account_id, id, environment, viewer, type, body, created_at)
+      SELECT 'acc_1', 'evt_' || $1 || n, 'live', 'watcher', 'decision.served', '{"id":"evt_' || $1 || n || '"}', now()
+        FROM unnest($2::text[]) AS n ORDER BY n DESC`,
+    [start, numbers],
+  );
+  const found: Record<string, string[]> = {};
+  for await (const line of exportPlayer(database, scope, 'watcher', (body) => body)) {
+    const { record, id } = line as { record: string; id: string };
+    (found[record] ??= []).push(id);
+  }
+  const idsOf = (prefix: string) => numbers.map((n) => prefix + start + n);
+  expect(Object.values(found)).toEqual([idsOf('dec_'), idsOf('evt_')]);
+});
+
 test('each week without a partition is listed, also if its only row has the first of all ids', async () => {
   const twins = await openTwinDatabase();
   const weekMs = 7 * 86_400_000;
