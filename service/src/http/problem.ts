@@ -174,7 +174,11 @@ function createValidationProblem(
 }
 
 /** What clients call the parts of a request that Fastify calls otherwise. */
-const partNames: Readonly<Record<string, string>> = { querystring: 'query string', params: 'path' };
+const partNames: Readonly<Record<string, string>> = {
+  querystring: 'query string',
+  params: 'path',
+  headers: 'header',
+};
 
 /** Returns the pointer from the parent object to a missing or unknown member. */
 function locateMember(keyword: string, params: Record<string, unknown>): string {

@@ -199,7 +199,7 @@ export async function checkReferences(
       (row) =>
         row.kind === kind && (row.id === name || (kind === 'placement' && row.name === name)),
     );
-    if (!match) return [{ pointer, message: `does not refer to a ${kind} in this environment` }];
+    if (!match) return [{ pointer, message: `refers to no ${kind} in this environment` }];
     if (!formats || match.format === null || formats.includes(match.format)) return [];
     return [
       {

@@ -38,7 +38,12 @@ export async function startRecovery(
   webhook: Webhook,
   { sinceMs, untilMs, state, type }: RecoveryFilter,
 ): Promise<Job> {
-  const endMs = Math.min(untilMs ?? Infinity, deps.clock.nowMs());
+  const nowMs = deps.clock.nowMs();
+  const endMs = Math.min(untilMs ?? Infinity, nowMs);
+  if (sinceMs > nowMs)
+    throwFieldErrors([
+      { pointer: '/since', message: `must be in the past; it is ${formatInstant(nowMs)} now` },
+    ]);
   if (untilMs !== undefined && untilMs <= sinceMs)
     throwFieldErrors([{ pointer: '/until', message: 'must be after `since`' }]);
   if (type !== undefined && !webhook.events.includes(type))

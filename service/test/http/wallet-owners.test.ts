@@ -102,6 +102,24 @@ test('support reads a wallet, makes good, revokes a stolen device and lets the p
 });
 
 test.each([
+  ['that is mistyped', async () => 'ply_01m8g6vykbf5as9hsq64shcy30'],
+  [
+    'of a player who was erased',
+    async () => {
+      const { player_ref: playerRef } = await makeGuest();
+      await erase(playerRef);
+      return playerRef;
+    },
+  ],
+])('support gets no code for a reference %s', async (_, makeRef) => {
+  const playerRef = await makeRef();
+  expect(await manage('POST', `/v1/wallets/${playerRef}/link-codes`)).toMatchObject({
+    status: 404,
+    body: { code: 'not_found', detail: expect.stringContaining(playerRef) as string },
+  });
+});
+
+test.each([
   ['another process revoked', (ref: string) => forgetTokens(ref)],
   ['the player’s erasure removed', (ref: string) => erase(ref)],
 ] as const)('a device that %s makes no code to come back with', async (_, remove) => {

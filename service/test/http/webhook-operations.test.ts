@@ -130,6 +130,10 @@ test('a webhook disabled by a 410 response can recover missed events', async () 
   const requests = await receiver.waitForRequests(1 + queued);
   expect(requests.slice(1).map(({ body: text }) => text)).toContain(requests[0]?.body);
   expect(await recover()).toBe(0);
+  // A job that can't send anything would look like a success.
+  expect(
+    (await call<Problem>('POST', `${path}/recover?since=2100-01-01T00:00:00Z`)).body.errors,
+  ).toMatchObject([{ pointer: '/since' }]);
   await receiver.close();
 });
 

@@ -1,4 +1,10 @@
-import type { GrantRequest, LinkCode, PlayerWallet, WalletEntry } from '@trueward/protocol/wire';
+import type {
+  Device,
+  GrantRequest,
+  LinkCode,
+  PlayerWallet,
+  WalletEntry,
+} from '@trueward/protocol/wire';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isGuestRef, type PlayerTokens } from '../../access/player-tokens.ts';
 import type { Pseudonymize } from '../../decision/decision-service.ts';
@@ -6,11 +12,12 @@ import { throwFieldErrors } from '../../platform/domain-error.ts';
 import type { MakeId } from '../../platform/ids.ts';
 import type { Clock } from '../../platform/time.ts';
 import type { AuditLog } from '../../store/audit-log.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database, Queries, Scope } from '../../store/database.ts';
 import { takeFromBudget } from '../../wallet/grant-budgets.ts';
 import { listEntries } from '../../wallet/list-entries.ts';
 import type { WalletOwner } from '../../wallet/spend.ts';
 import type { WalletService } from '../../wallet/wallet-service.ts';
+import { readHoldings } from '../../wallet/wallet-store.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import {
   noContent,
@@ -52,6 +59,20 @@ export function addPlayerWalletRoutes(app: FastifyInstance, deps: Deps): void {
     const { player_ref: playerRef } = request.params;
     return { playerRef, viewer: pseudonym(getPrincipal(request), playerRef) };
   };
+  /** @throws ProblemError when the player has neither a wallet nor a device. Resolves to the devices. */
+  const requirePlayer = async (
+    queries: Queries,
+    scope: Scope,
+    { playerRef, viewer }: WalletOwner,
+  ): Promise<Device[]> => {
+    const holdings = await readHoldings(queries, scope, [viewer]);
+    const devices = await playerTokens.listDevices(queries, scope, playerRef);
+    if (holdings.length > 0 || devices.length > 0) return devices;
+    throw new ProblemError(
+      'not_found',
+      `There is no player ${playerRef} with a wallet or a device in this environment.`,
+    );
+  };
   app.get<PlayerRequest>(
     '/v1/wallets/:player_ref',
     {
@@ -66,13 +87,8 @@ export function addPlayerWalletRoutes(app: FastifyInstance, deps: Deps): void {
     async (request): Promise<PlayerWallet> => {
       const principal = getPrincipal(request);
       const owner = toOwner(request);
+      const devices = await requirePlayer(database, principal, owner);
       const wallet = await wallets.read(principal, owner);
-      const devices = await playerTokens.listDevices(database, principal, owner.playerRef);
-      if (wallet.version === 0 && devices.length === 0)
-        throw new ProblemError(
-          'not_found',
-          'There is no player with this reference and a wallet in this environment.',
-        );
       return { ...wallet, devices };
     },
   );
@@ -158,10 +174,13 @@ export function addPlayerWalletRoutes(app: FastifyInstance, deps: Deps): void {
     },
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
-        const { playerRef, viewer } = toOwner(request);
+        const owner = toOwner(request);
+        const { playerRef, viewer } = owner;
         if (!isGuestRef(playerRef))
           throw new ProblemError('not_found', 'Only guest players, `ply_…`, need codes.');
         const { queries, scope } = operation;
+        // A mistyped reference would give the player a new, empty wallet.
+        await requirePlayer(queries, scope, owner);
         const body: LinkCode = await playerTokens.createLinkCode(queries, scope, playerRef);
         await audit.record(operation, { action: 'player.link_code_created', targetId: viewer });
         return { status: 201, body, shownOnce: 'code' };
