@@ -32,8 +32,8 @@ export interface JwkSet {
 export type FindKey = (kid: string) => Promise<CryptoKey | undefined>;
 
 /**
- * Minimum age at which a key set may be refetched because of an unknown key id, in milliseconds. Without this limit,
- * every receipt with a nonexistent key id would trigger a request.
+ * Least time between two attempts to refetch a key set, in milliseconds. Without this limit, every receipt with a
+ * nonexistent key id would trigger a request.
  */
 const minRefetchAgeMs = 30_000;
 /** How long a key set is used before it is refetched, in milliseconds. */
@@ -41,21 +41,28 @@ const maxAgeMs = 3_600_000;
 /** Timeout for fetching a key set, in milliseconds. */
 const fetchTimeoutMs = 5_000;
 
-const importKey = async (jwk: JsonWebKey): Promise<CryptoKey> =>
-  crypto.subtle.importKey(
-    'jwk',
+const importKey = async (jwk: JsonWebKey): Promise<CryptoKey> => {
+  try {
     // `alg` is omitted, because runtimes disagree on its value.
-    { kty: 'OKP', crv: 'Ed25519', x: jwk.x ?? '' },
-    { name: 'Ed25519' },
-    false,
-    ['verify'],
-  );
+    const key = { kty: 'OKP', crv: 'Ed25519', x: jwk.x ?? '' };
+    return await crypto.subtle.importKey('jwk', key, { name: 'Ed25519' }, false, ['verify']);
+  } catch (cause) {
+    throw new ReceiptError(
+      'keys_unavailable',
+      'The key that signed the receipt is not an Ed25519 public key in the key set: expected `x` of 32 bytes in base64url.',
+      { cause },
+    );
+  }
+};
 
-/** Returns a function that finds keys in a key set. */
+/** Returns a function that finds keys in a key set. It rejects if the key that it finds is not one. */
 export const createKeyFinder =
   ({ keys }: JwkSet): FindKey =>
   async (kid) => {
-    const jwk = keys.find((key) => 'kid' in key && key.kid === kid && key.kty === 'OKP');
+    const jwk = keys.find((key) => {
+      const { kid: id, kty } = Object(key) as { kid?: unknown; kty?: unknown };
+      return id === kid && kty === 'OKP';
+    });
     return jwk && importKey(jwk);
   };
 
@@ -64,37 +71,56 @@ interface FetchedKeys {
   find: FindKey;
 }
 
-const keySets = new Map<string, Promise<FetchedKeys>>();
+/** What is known of the key set at a URL. */
+interface KeySource {
+  /** The last set that could be fetched. */
+  known?: FetchedKeys;
+  /** The last attempt to fetch it, which may still be in progress or have failed. */
+  attempt?: { atMs: number; result: Promise<FetchedKeys> } | undefined;
+}
+
+const sources = new Map<string, KeySource>();
+
+/** Whether a time is over. A clock that has been set back says nothing about it, so it is. */
+const isOver = (sinceMs: number, lengthMs: number, now: () => number): boolean =>
+  !(now() >= sinceMs && now() <= sinceMs + lengthMs);
 
 /**
  * Returns a function that finds keys in the key set at a URL. Key sets are cached for an hour. If a key id is unknown,
- * the set is refetched, but at most every 30 seconds.
+ * the set is refetched. Either happens at most every 30 seconds, also while the service is unavailable.
  */
 export const createCachedKeyFinder =
   (url: string, now: () => number): FindKey =>
   async (kid) => {
-    const cachedKeys = await (keySets.get(url) ?? load(url, now));
-    const key = await cachedKeys.find(kid);
-    const ageMs = now() - cachedKeys.atMs;
-    if (key === undefined) return ageMs > minRefetchAgeMs ? (await load(url, now)).find(kid) : key;
-    if (ageMs <= maxAgeMs) return key;
-    // If the service is unavailable, keep using the cached key, so that receipts can still be verified.
-    return load(url, now).then(
-      (newKeys) => newKeys.find(kid),
-      () => key,
+    const source = sources.get(url) ?? {};
+    sources.set(url, source);
+    const known = source.known ?? (await refetch(source, url, now));
+    // A key that can't be used may have been replaced.
+    const key = await known.find(kid).catch(() => undefined);
+    if (key && !isOver(known.atMs, maxAgeMs, now)) return key;
+    return refetch(source, url, now).then(
+      ({ find }) => find(kid),
+      (error: unknown) => {
+        // If the service is unavailable, keep using the cached key, so that receipts can still be verified.
+        if (key) return key;
+        throw error;
+      },
     );
   };
 
-function load(url: string, now: () => number): Promise<FetchedKeys> {
-  const loading = fetchKeys(url).then((set) => ({ atMs: now(), find: createKeyFinder(set) }));
-  const previous = keySets.get(url);
-  keySets.set(url, loading);
-  loading.catch(() => {
-    // Keep using the previous set.
-    if (previous) keySets.set(url, previous);
-    else keySets.delete(url);
+/** Fetches a key set, or returns what the last attempt has fetched. */
+function refetch(source: KeySource, url: string, now: () => number): Promise<FetchedKeys> {
+  const { attempt } = source;
+  if (attempt && !isOver(attempt.atMs, minRefetchAgeMs, now)) return attempt.result;
+  const result = fetchKeys(url).then(
+    (set) => (source.known = { atMs: now(), find: createKeyFinder(set) }),
+  );
+  source.attempt = { atMs: now(), result };
+  result.catch(() => {
+    // Without any keys, the next receipt is reason enough to try again.
+    if (!source.known) source.attempt = undefined;
   });
-  return loading;
+  return result;
 }
 
 async function fetchKeys(url: string): Promise<JwkSet> {

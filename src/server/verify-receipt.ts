@@ -95,7 +95,9 @@ function splitReceipt(
 }
 
 function decodeBase64Url(text: string): Uint8Array<ArrayBuffer> {
-  if (!/^[A-Za-z0-9_-]+$/.test(text)) throw malformed('base64url in each part');
+  // Each character stands for six bits, so no number of bytes leaves a single one over.
+  if (!/^[A-Za-z0-9_-]+$/.test(text) || text.length % 4 === 1)
+    throw malformed('base64url in each part');
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
   return Uint8Array.from(binary, (character) => character.charCodeAt(0));
 }
@@ -126,8 +128,8 @@ function checkClaims(claims: Claims, expected: Expected): RewardReceipt {
   const { evidence = 'verified' } = claims;
   const isComplete =
     [iss, aud, sub, jti, placement].every((claim) => typeof claim === 'string') &&
-    Number.isFinite(iat) &&
-    Number.isFinite(exp) &&
+    isTime(iat) &&
+    isTime(exp) &&
     isReward(reward);
   if (!isComplete)
     throw malformed('the claims iss, aud, sub, jti, env, reward, placement, iat, exp');
@@ -175,6 +177,10 @@ function expectClaim(
     `Expected the ${name} ${formatValue(expected)}, got ${formatValue(value)}.`,
   );
 }
+
+/** Whether a claim is a time, in seconds, that a `Date` can hold. */
+const isTime = (value: unknown): boolean =>
+  typeof value === 'number' && Number.isFinite(new Date(value * 1_000).getTime());
 
 const formatTime = (seconds: number): string => new Date(seconds * 1_000).toISOString();
 

@@ -84,7 +84,8 @@ function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
 export function toSignedBytes(prefix: string, rawBody: RawBody): Uint8Array<ArrayBuffer> {
   const prefixBytes = new TextEncoder().encode(prefix);
   const body = typeof rawBody === 'string' ? new TextEncoder().encode(rawBody) : rawBody;
-  if (!(body instanceof Uint8Array)) {
+  // Not `instanceof`: in Jest, a `Buffer` is an instance of another `Uint8Array` than the one that this code sees.
+  if (Object.prototype.toString.call(body) !== '[object Uint8Array]') {
     throw new WebhookError(
       'body_not_raw',
       `Expected the raw request body as a string or Uint8Array, got ${describeKind(rawBody)}. ` +

@@ -99,6 +99,8 @@ describe('verifyReceipt', () => {
     ['without an expiry time', { exp: undefined }, {}, 'malformed'],
     ['without a user', { sub: undefined }, {}, 'malformed'],
     ['without an amount', { reward: { type: 'coins' } }, {}, 'malformed'],
+    ['that has expired before any date', { exp: -1e300 }, {}, 'malformed'],
+    ['that was issued after any date', { iat: 1e300, exp: 1e301 }, {}, 'malformed'],
   ])('rejects a receipt %s', async (_description, changed, more, code) => {
     expect(await verifyAndGetCode(await signer.sign(changed), more)).toBe(code);
   });
@@ -109,6 +111,22 @@ describe('verifyReceipt', () => {
       expect(await verifyAndGetCode(text)).toBe('malformed');
     },
   );
+
+  test.each([1, 5, 85])('rejects a signature of %i characters', async (length) => {
+    const [head, payload] = (await signer.sign()).split('.');
+    expect(await verifyAndGetCode(`${head}.${payload}.${'A'.repeat(length)}`)).toBe('malformed');
+  });
+
+  test.each<[string, unknown[], string]>([
+    ['nothing', [], 'key_unknown'],
+    ['null', [null], 'key_unknown'],
+    ['a number before the key', [7, signer.jwk], 'accepted'],
+    ['a key that is too short', [{ ...signer.jwk, x: 'AA' }], 'keys_unavailable'],
+    ['a key without its bytes', [{ kid: 'key-1', kty: 'OKP' }], 'keys_unavailable'],
+  ])('with a key set that contains %s, the result is typed', async (_contents, set, code) => {
+    const keySet = { keys: set } as typeof keys;
+    expect(await verifyAndGetCode(await signer.sign(), {}, keySet)).toBe(code);
+  });
 
   test('tolerates limited clock skew in both directions', async () => {
     const at = (seconds: number) => ({ now: () => (issuedAtS + seconds) * 1_000 });

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import {
   signWebhook,
@@ -103,6 +104,24 @@ describe('verifyWebhook', () => {
       expect(event).toEqual(JSON.parse(body));
     }
   });
+
+  test('takes bytes whose class is not this module’s, as in Jest', async () => {
+    const bytes = runInNewContext('new Uint8Array(codes)', { codes: [...Buffer.from(body)] });
+    expect(bytes instanceof Uint8Array).toBe(false);
+    const headers = await signWebhook(body, secret, signedAtS);
+    expect(await verifyWebhook(bytes as Uint8Array, headers, secret, at(0))).toEqual(
+      JSON.parse(body),
+    );
+  });
+
+  test.each([new ArrayBuffer(2), new DataView(new ArrayBuffer(2)), new Uint16Array(1), [1, 2]])(
+    'rejects bytes in another form',
+    async (rawBody) => {
+      const headers = await signWebhook(body, secret, signedAtS);
+      const verifying = verifyWebhook(rawBody as unknown as RawBody, headers, secret, at(0));
+      expect(await getErrorCode(verifying)).toBe('body_not_raw');
+    },
+  );
 
   test('reads header names in any case, from a Headers object or a plain object', async () => {
     const signed = await signWebhook(body, secret, signedAtS);
