@@ -16,7 +16,7 @@ const parts = [
   { name: 'one language other than English', code: core, chunk: 'uk', limit: 1_000 },
   { name: 'reading the page’s consent', code: core, chunk: 'page-consent', limit: 2_500 },
   { name: 'banners', code: core, chunk: 'show-banner', limit: 1_500 },
-  { name: 'the wallet', code: core, chunk: 'open-wallet', limit: 4_096 },
+  { name: 'the wallet', code: core, chunk: 'open-wallet', limit: 4_300 },
   { name: 'gamepads', code: core, chunk: 'gamepad', limit: 1_000 },
   { name: 'portals, without an adapter', code: core, chunk: 'connect-portal', limit: 4_200 },
   { name: 'the largest adapter for a portal', code: core, chunk: 'ad-break', limit: 1_500 },

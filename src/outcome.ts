@@ -165,7 +165,8 @@ export type OptionErrorCode =
  *   portal's own ads may be shown. `reward_unknown`: `portalRewards` has no reward for the placement.
  * - `no_page_ad`: an ad SDK in the page has no ad.
  * - `sdk_error`: a bug in the SDK; `detail` describes it.
- * - `child_directed`: a child has no wallet. `storage_failed`: the device can’t store anything.
+ * - `child_directed`: a child has no wallet. `storage_failed`: the device can’t store anything. `player_changed`: the
+ *   player changed before the spend was sent, so nobody was charged.
  */
 export type Reason =
   | UnfilledReason
@@ -199,6 +200,7 @@ export type Reason =
   | 'not_visible'
   | 'open_failed'
   | 'play_refused'
+  | 'player_changed'
   | 'portal_failed'
   | 'portal_only'
   | 'reward_unknown'

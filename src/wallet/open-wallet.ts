@@ -30,6 +30,11 @@ const describeFailure = (
 /** How long the game’s `userToken` function may take, in milliseconds. */
 const tokenTimeoutMs = 10_000;
 
+/** Whether a request can carry the text. The browser refuses to send any other, as if the device were offline. */
+const isHeaderValue = (text: string): boolean => /^[!-~]+$/.test(text);
+const noToken =
+  'the `userToken` function must return a token from `signUserToken()`; got a text that can’t be one.';
+
 /** Opens the wallet. Also makes the device’s guest player, for games that have no ids for their players. */
 export function openWallet(deps: WalletDeps): Wallet & {
   /** Makes a guest player, because the service requires a player. Never rejects. */
@@ -64,12 +69,17 @@ export function openWallet(deps: WalletDeps): Wallet & {
     if (player.current().user.childDirected)
       return { outcome: 'unavailable', reason: 'child_directed' };
     if (!currentRef()) await guest.restore();
-    const { userRef, userToken: source } = player.current().user;
+    const { user } = player.current();
+    const { userRef, userToken: source } = user;
     const result = await getUserToken(source, { clock, timeoutMs: tokenTimeoutMs, signal });
+    // The game has named a player in the meantime. The token may be another one's.
+    if (player.current().user !== user) return prove();
     if (has(result, 'userToken')) {
       const { userToken } = result;
       if (userToken !== undefined)
-        return { headers: { 'player-token': userToken }, ref: currentRef() };
+        return isHeaderValue(userToken)
+          ? { headers: { 'player-token': userToken }, ref: currentRef() }
+          : { outcome: 'error', reason: 'user_token_failed', detail: noToken };
       const reason = userRef ? 'identity_required' : 'player_required';
       return { outcome: 'unavailable', reason };
     }

@@ -4,6 +4,7 @@ import { has, toText } from '../platform/guard.ts';
 import { browserLocks } from '../platform/locks.ts';
 import { listen } from '../platform/native.ts';
 import { warnOnce } from '../platform/warn.ts';
+import { isGuestRef } from '../player-context.ts';
 import { createBackOff } from '../transport/back-off.ts';
 import { hasShape, toReasonCode } from '../transport/service-client.ts';
 import type { Spend as WireSpend } from '../../protocol/wire.ts';
@@ -183,9 +184,9 @@ export function createSpends(deps: Deps): Spends {
       const detail = findMistake(type, amount, options);
       if (detail !== undefined) return { outcome: 'error', reason: 'option_invalid', detail };
       const { id = newId(), reason } = options;
-      const { ref: shownRef = '' } = player.player();
+      const spender = player.player();
       if (!connectivity.isOnline()) {
-        const earlier = await findSpend(shownRef, id);
+        const earlier = await findSpend(spender.ref ?? '', id);
         return earlier
           ? { outcome: 'pending', id, reason: 'network' }
           : { outcome: 'offline', reason: 'network' };
@@ -197,6 +198,9 @@ export function createSpends(deps: Deps): Spends {
           ? { outcome: 'insufficient', id, balance: 0 }
           : proof;
       const { ref } = proof;
+      // Somebody else plays by now, who has not asked for it. The device's guest is nobody until then.
+      if (ref !== spender.ref && !(spender.ref === '' && isGuestRef(ref)))
+        return { outcome: 'unavailable', reason: 'player_changed' };
       const record: SpendRecord = {
         v: 1,
         id,

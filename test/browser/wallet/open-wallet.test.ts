@@ -4,6 +4,7 @@ import type { UserOptions } from '../../../src/options.ts';
 import { createEmitter } from '../../../src/platform/emitter.ts';
 import type { Call, Guard, ServiceResult } from '../../../src/transport/service-client.ts';
 import { openWallet } from '../../../src/wallet/open-wallet.ts';
+import { createDeferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createManualClock, runPendingWork } from '../../support/manual-clock.ts';
 import { createTestNetwork, createTestPage } from '../../support/ports.ts';
@@ -26,11 +27,16 @@ const wallet = (coins: number, version: number, entitlements: object[] = []): An
   },
 });
 
+const charged = (balance: number, version: number): Answer => ({
+  kind: 'ok',
+  body: { id: 'spend-1', type: 'coins', amount: 2, balance, version },
+});
+
 /** A player, and whether the game is directed at children. */
 type Player = UserOptions & { childDirected?: boolean };
 
 let games = 0;
-function openPage(user: Player = { userRef: 'ann', userToken: 'ann’s token' }) {
+function openPage(user: Player = { userRef: 'ann', userToken: 'ann-token' }) {
   const clock = createManualClock();
   const network = createTestNetwork();
   const lifecycle = createTestPage();
@@ -42,6 +48,14 @@ function openPage(user: Player = { userRef: 'ann', userToken: 'ann’s token' })
   const state = { user, ref: user.userRef, rewards: [] as object[] };
   const onChange = vi.fn();
   const onEntitled = vi.fn();
+  const player = {
+    current: () => ({ user: state.user }) as never,
+    player: () => ({ ref: state.ref }) as never,
+    onChange(listener: () => void) {
+      playerChanges.add(listener);
+      return () => playerChanges.delete(listener);
+    },
+  };
   const opened = openWallet({
     name: `wallet-${(games += 1)}`,
     clock,
@@ -55,14 +69,7 @@ function openPage(user: Player = { userRef: 'ann', userToken: 'ann’s token' })
         return (answers[path] ?? lost) as ServiceResult<T>;
       },
     },
-    player: {
-      current: () => ({ user: state.user }) as never,
-      player: () => ({ ref: state.ref }) as never,
-      onChange(listener: () => void) {
-        playerChanges.add(listener);
-        return () => playerChanges.delete(listener);
-      },
-    },
+    player,
     events,
     ledger: { cached: () => state.rewards as never },
     moveRewards: () => {},
@@ -81,7 +88,7 @@ function openPage(user: Player = { userRef: 'ann', userToken: 'ann’s token' })
   });
   /** Another player signs in. */
   const become = (ref: string): void => {
-    state.user = { userRef: ref, userToken: `${ref}’s token` };
+    state.user = { userRef: ref, userToken: `${ref}-token` };
     state.ref = ref;
     for (const changed of playerChanges) changed();
   };
@@ -95,6 +102,7 @@ function openPage(user: Player = { userRef: 'ann', userToken: 'ann’s token' })
     network,
     onChange,
     onEntitled,
+    player,
     requests,
     state,
     wallet: opened,
@@ -176,7 +184,7 @@ it('reads again when a reward has been credited to it', async () => {
   page.events.emit('change');
   page.events.emit('change');
   await eventually(() => expect(page.wallet.balance('coins')).toBe(5));
-  expect(page.requests).toEqual(['/v1/wallet ann’s token']);
+  expect(page.requests).toEqual(['/v1/wallet ann-token']);
 });
 
 it('each player sees their own wallet, as this device last read it', async () => {
@@ -200,6 +208,76 @@ it('an answer for the player before shows nobody anything', async () => {
   expect(page.wallet.balance('coins')).toBe(0);
 });
 
+/** Ann plays, and her token takes its time. Meanwhile, somebody else becomes the player. */
+function becomeDuringToken(next: UserOptions) {
+  const token = createDeferred<string>();
+  page.state.user = { userRef: 'ann', userToken: () => token.promise };
+  return () => {
+    page.state.user = next;
+    page.state.ref = next.userRef ?? '';
+    token.resolve('ann-token');
+  };
+}
+const nextPlayers: [string, UserOptions][] = [
+  ['another player', { userRef: 'bob', userToken: 'bob-token' }],
+  ['nobody', {}],
+];
+
+it.each(nextPlayers)(
+  'a token that arrives late doesn’t show its wallet to %s',
+  async (_who, next) => {
+    const become = becomeDuringToken(next);
+    page.answers['/v1/wallet'] = wallet(5, 2);
+    const reading = page.wallet.refresh();
+    await runPendingWork();
+    become();
+    await reading;
+    expect(page.requests).toEqual(next.userToken ? ['/v1/wallet bob-token'] : []);
+  },
+);
+
+it.each(nextPlayers)(
+  'a spend ends without a charge if it would be paid by %s',
+  async (_who, next) => {
+    const become = becomeDuringToken(next);
+    page.answers['/v1/wallet/spends'] = charged(3, 3);
+    const spending = page.wallet.spend('coins', 2);
+    await runPendingWork();
+    become();
+    expect(await spending).toMatchObject(
+      next.userToken
+        ? { outcome: 'unavailable', reason: 'player_changed' }
+        : { outcome: 'insufficient' },
+    );
+    expect(page.requests).toEqual([]);
+  },
+);
+
+it('a spend of a player whom only the token names is charged', async () => {
+  const token = createDeferred<string>();
+  const player: { ref: string | undefined } = { ref: undefined };
+  page.player.player = () => player as never;
+  page.state.user = { userToken: () => token.promise };
+  page.answers['/v1/wallet/spends'] = charged(3, 3);
+  const spending = page.wallet.spend('coins', 2);
+  await runPendingWork();
+  player.ref = 'ann';
+  token.resolve('ann-token');
+  expect(await spending).toMatchObject({ outcome: 'spent' });
+});
+
+it.each(['', 'two\nlines', 'ann’s', '😀', 'with space'])(
+  'the token %j, which no request can carry, is the game’s mistake and no lost connection',
+  async (userToken) => {
+    page.state.user = { userRef: 'ann', userToken: () => userToken };
+    const failure = { outcome: 'error', reason: 'user_token_failed' };
+    expect(await page.wallet.refresh()).toMatchObject(failure);
+    expect(await page.wallet.spend('coins', 2)).toMatchObject(failure);
+    expect(await page.wallet.createLinkCode()).toMatchObject(failure);
+    expect(page.requests).toEqual([]);
+  },
+);
+
 it('tells when what the player has for a time has changed', async () => {
   const end = new Date(page.clock.now() + 60_000).toISOString();
   page.answers['/v1/wallet'] = wallet(5, 2);
@@ -210,11 +288,6 @@ it('tells when what the player has for a time has changed', async () => {
   await page.wallet.refresh();
   expect(page.onEntitled).toHaveBeenCalledTimes(1);
   expect(page.wallet.activeUntil('no-ads')?.toISOString()).toBe(end);
-});
-
-const charged = (balance: number, version: number): Answer => ({
-  kind: 'ok',
-  body: { id: 'spend-1', type: 'coins', amount: 2, balance, version },
 });
 
 it('a spend’s answer is shown at once, and shows whether anything else has changed', async () => {
@@ -286,7 +359,7 @@ it('makes a code for another device', async () => {
     code: 'K7QF-2M9X',
     expiresAt: new Date('2026-01-01T00:10:00.000Z'),
   });
-  expect(page.requests.at(-1)).toBe('/v1/players/link-codes ann’s token');
+  expect(page.requests.at(-1)).toBe('/v1/players/link-codes ann-token');
 });
 
 it('does nothing after its end', async () => {
