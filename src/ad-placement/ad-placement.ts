@@ -1,5 +1,5 @@
 import { type Clock, createDeadline, type Deadline, systemClock } from '../platform/clock.ts';
-import { toList } from '../platform/guard.ts';
+import { toList, toText } from '../platform/guard.ts';
 import { warnOnce } from '../platform/warn.ts';
 import { type AdFormat, createLoadedAds } from './keep-loaded.ts';
 import { isTypeName, readBreak, readProperty } from './read-break.ts';
@@ -72,12 +72,13 @@ const maxGapS = 86_400;
  */
 export function createAdPlacement(
   ads: BreakAds,
-  { frequencyHint, placements }: AdPlacementOptions,
+  options: AdPlacementOptions,
   clock: Clock = systemClock,
 ): AdPlacement {
+  const { frequencyHint, placements } = Object(options) as Partial<AdPlacementOptions>;
   const gapMs = parseGap(frequencyHint) * 1_000;
   const loadedAds = createLoadedAds(ads);
-  const allPlacements = Object.entries(placements).filter(([, placement]) => placement);
+  const allPlacements = Object.entries(placements ?? {}).filter(([, placement]) => placement);
   let prerollCount = 0;
   let nextBreak = new native.AbortController();
   let muted: boolean | undefined;
@@ -196,7 +197,8 @@ export function createAdPlacement(
 const simplify = (name: string): string => name.trim().toLowerCase().replace(/\s+/g, '-');
 
 /** Reads Google’s frequency hint. Returns seconds. */
-function parseGap(hint: string = `${defaultGapS}s`): number {
+function parseGap(given: unknown = `${defaultGapS}s`): number {
+  const hint = toText(given);
   const [, seconds] = /^\s*(\d+)\s*s?\s*$/i.exec(hint) ?? [];
   if (seconds !== undefined && Number(seconds) <= maxGapS) return Number(seconds);
   warnOnce(

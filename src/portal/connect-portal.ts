@@ -123,6 +123,7 @@ export function connectPortal(
     );
     if (typeof adapter === 'object') return adapter;
     connecting = undefined;
+    if (adapter === 'aborted') throw new NotConnected({ outcome: adapter });
     // Nearly always, an ad blocker has blocked the portal's script.
     const outcome = adapter === 'failed' ? 'ad_blocked' : adapter;
     rest('', outcome);

@@ -1,7 +1,7 @@
 import type { BreakRequest } from '../ad-break/run-ad-break.ts';
 import type { Outcome, ShowResult } from '../outcome.ts';
 import { type Clock, linkSignals } from '../platform/clock.ts';
-import { callGuarded, toText } from '../platform/guard.ts';
+import { callGuarded, messageOf, toText } from '../platform/guard.ts';
 import { listen } from '../platform/native.ts';
 import type { PortalAdapter, PortalResult } from './adapter.ts';
 import type { Hold } from './hold-game.ts';
@@ -174,7 +174,7 @@ function performCall(
       result =
         error instanceof NotConnected
           ? error.result
-          : readAnswer({ result: 'error', detail: (error as Error | null)?.message ?? error });
+          : readAnswer({ result: 'error', detail: messageOf(error) });
     }
     isAnswered = true;
     releaseLate?.();

@@ -138,6 +138,8 @@ function prepareReward(startBreak: (adBreak: AdBreak) => void, name: string): Pr
         showIfWanted();
       },
       beforeAd: () => call?.onStart(),
+      // Google requires it, although `adBreakDone` says the same.
+      adDismissed: () => undefined,
       adViewed() {
         viewed = true;
         call?.onEarned();

@@ -1,6 +1,6 @@
 import type { PortalAdapter, PortalCall, PortalResult, PortalSignals } from '../adapter.ts';
 import { findGlobal, loadScript } from './load-script.ts';
-import { messageOf } from '../../platform/guard.ts';
+import { callGuarded, messageOf } from '../../platform/guard.ts';
 
 /** The parts of GameDistribution's SDK 1.43 that we use, as documented in November 2026. */
 interface GdSdk {
@@ -53,7 +53,8 @@ export function createAdapter(): PortalAdapter {
         );
       const { onEvent: theirs } = options;
       options.onEvent = (event) => {
-        theirs?.(event);
+        // The game's own function must not keep the events from us.
+        callGuarded(() => theirs?.(event));
         onEvent(event.name);
       };
       sdk = await loadScript('https://html5.api.gamedistribution.com/main.min.js', 'gdsdk');
