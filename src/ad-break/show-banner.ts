@@ -1,7 +1,7 @@
 import { mountBanner } from '../creative/banner.ts';
 import type { NewAdEvent } from '../outbox/outbox.ts';
 import type { ShowResult } from '../outcome.ts';
-import { has, reportUncaught } from '../platform/guard.ts';
+import { has, reportUncaught, toText } from '../platform/guard.ts';
 import { listen } from '../platform/native.ts';
 import { type AdSource, obtainAd } from './obtain-ad.ts';
 
@@ -18,6 +18,11 @@ export async function showBanner(
   element: HTMLElement,
   signal: AbortSignal,
 ): Promise<ShowResult> {
+  // Before the request: an ad that can't be shown must not count. An element of another frame is of another class.
+  if ((Object(element) as Element).nodeType !== 1) {
+    const detail = `mountBanner() must be called with an element of the page; got ${toText(element)}.`;
+    return { outcome: 'error', reason: 'option_invalid', detail };
+  }
   const request = { format: 'banner', placement, signal };
   const ad = await obtainAd(deps, request);
   if (!has(ad, 'creative')) return ad;

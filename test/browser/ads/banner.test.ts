@@ -3,6 +3,7 @@ import { showBanner } from '../../../src/ad-break/show-banner.ts';
 import type { ReadyAd } from '../../../src/decision/request-ad.ts';
 import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
+import { toText } from '../../../src/platform/guard.ts';
 import { eventually } from '../../support/eventually.ts';
 import { decide, html, image, load } from '../ad-break/stage-set.ts';
 
@@ -46,8 +47,33 @@ it('immediately removes a creative that failed during preloading', async () => {
   expect(slot.childNodes).toHaveLength(0);
 });
 
-it('returns an error if there is no element', async () => {
-  const { destroyed, result } = await show(await loadMedia(image), null as unknown as HTMLElement);
-  expect(result.outcome).toBe('error');
+it('destroys the creative if its element takes no children', async () => {
+  const slot = document.createElement('div');
+  slot.append = () => {
+    throw new Error('a component of the page refuses');
+  };
+  const { destroyed, result } = await show(await loadMedia(image), slot);
+  expect(result).toMatchObject({ outcome: 'error', reason: 'open_failed' });
   expect(destroyed).toHaveBeenCalled();
+});
+
+it.each([null, undefined, 7, '#banner', {}, [], document, document.createTextNode('text')])(
+  'what is not an element (%#) uses no ad, and the reason says so',
+  async (element) => {
+    const take = vi.fn();
+    const deps = { clock: systemClock, loadTimeoutMs: 5_000, take, enqueue: take, note: take };
+    const result = await showBanner(deps, 'lobby', element as HTMLElement, signal);
+    expect(result).toMatchObject({ outcome: 'error', reason: 'option_invalid' });
+    expect(result.detail).toContain(toText(element));
+    expect(take).not.toHaveBeenCalled();
+  },
+);
+
+it('an element of another frame is one', async () => {
+  const frame = document.createElement('iframe');
+  document.body.replaceChildren(frame);
+  const slot = frame.contentDocument?.createElement('div') as HTMLElement;
+  document.body.append(slot);
+  const { result } = await show(await loadMedia(image), slot);
+  expect(result).toMatchObject({ outcome: 'completed' });
 });
