@@ -12,6 +12,7 @@ export const findGlobal = <Sdk>(name: string): Sdk | undefined =>
  * @throws Error if the script is blocked or can't be reached.
  */
 export async function loadScript<Sdk>(url: string, name: string): Promise<Sdk> {
+  if (findGlobal(name) === undefined) await waitForTag(url);
   if (findGlobal(name) === undefined)
     await new Promise<void>((resolve, reject) => {
       const script = document.createElement('script');
@@ -26,6 +27,24 @@ export async function loadScript<Sdk>(url: string, name: string): Promise<Sdk> {
       document.head.append(script);
     });
   return requireGlobal(name, `Expected ${url} to define it.`);
+}
+
+/**
+ * Waits until the page's own tag has ended, if it has one: a portal's SDK that is loaded twice is another one than the one
+ * that the game uses. Once the page has loaded, nothing tells a tag that goes on loading from one that has failed.
+ */
+async function waitForTag(url: string): Promise<void> {
+  const { href } = new URL(url, document.baseURI);
+  const tag = Array.from(document.querySelectorAll('script')).find(
+    ({ src }) => /^[^?#]*/.exec(src)?.[0] === href,
+  );
+  if (!tag || document.readyState === 'complete') return;
+  let stops: (() => void)[] = [];
+  await new Promise<void>((resolve) => {
+    const end = (): void => resolve();
+    stops = [listen(tag, 'load', end), listen(tag, 'error', end), listen(window, 'load', end)];
+  });
+  for (const stop of stops) stop();
 }
 
 /** @throws Error with `advice` if the page has no such variable. */
