@@ -3,10 +3,10 @@ import type { Problem } from '@trueward/protocol/wire';
 import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { InProcessService } from '../in-process.ts';
-import { createObjects } from './objects.ts';
 import { type OpenApi, type Operation, listOperations, readOpenApi } from './operations.ts';
 import { createSampler, type Sampler } from './sample.ts';
 import { mutate } from './mutate.ts';
+import { createTargets, type Targets } from './targets.ts';
 
 interface FuzzOptions {
   requests: number;
@@ -35,7 +35,9 @@ export async function fuzz(
   const operations = listOperations(document);
   const sampler = createSampler(document.components.schemas);
   const findProblem = createResponseCheck(document);
-  const ids = await createObjects(running);
+  const targets = await createTargets(running);
+  // Fails for a path parameter without known values.
+  for (const operation of operations) targets.fillPath(operation, () => 0);
   const random = mulberry32(options.seed);
   const findings: Finding[] = [];
   const statuses = new Map<number, number>();
@@ -46,10 +48,11 @@ export async function fuzz(
       if (sentRequests % 1_000 === 0) options.onProgress?.(sentRequests);
       const operation = operations[Math.floor(random() * operations.length)];
       if (!operation) throw new Error('The OpenAPI document is empty.');
-      const request = buildRequest(operation, sampler, ids, running, random);
+      const request = buildRequest(operation, sampler, targets, running, random);
       const response = await fetch(request.url, request.init);
       const body = await response.text();
       statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+      if (response.ok) await targets.onResponse(operation, body);
       const reason = findProblem(operation, response.status, body, request.simulatesError);
       if (reason !== undefined) {
         findings.push({
@@ -68,14 +71,10 @@ export async function fuzz(
 function buildRequest(
   operation: Operation,
   sampler: Sampler,
-  ids: Record<string, string>,
+  targets: Targets,
   { url, keys }: InProcessService,
   random: () => number,
 ) {
-  const group = operation.path.split('/')[2] ?? '';
-  const id = random() < 0.7 ? (ids[group] ?? 'none') : 'xyz_%27%22%00';
-  // Most DELETE requests target a nonexistent object, because later requests still need the key and the objects.
-  const target = operation.method === 'DELETE' && random() < 0.9 ? 'plc_none' : id;
   const query = new URLSearchParams(
     operation.parameters
       .filter((each) => each.in === 'query' && each.name !== 'wait_s' && random() < 0.7)
@@ -84,21 +83,25 @@ function buildRequest(
         String(random() < 0.3 ? mutate('value', random) : sampler.sample(schema, random)),
       ]),
   );
-  const kind = operation.keys.includes('secret') ? 'secret' : 'publishable';
+  for (const [name, value] of Object.entries(targets.queryProofs(operation)))
+    if (random() < 0.9) query.set(name, value);
+  const kind = operation.keys[Math.floor(random() * operation.keys.length)] ?? 'publishable';
   const key = random() < 0.02 ? 'sk_live_wrong' : keys.sandbox[kind];
-  const sample = operation.body && sampler.sample(operation.body, random);
+  const sample = operation.body && useMembers(sampler.sample(operation.body, random), targets);
   const value = random() < 0.6 ? mutate(sample, random) : sample;
   let body = operation.body ? JSON.stringify(value) : undefined;
   if (body !== undefined && random() < 0.03) body = body.slice(0, -1);
   // Simulated slow responses would only prolong the run.
   body = body?.replaceAll('"simulate":"slow"', '"simulate":"no_fill"');
   return {
-    url: `${url}${operation.path.replace('{id}', target)}?${query.toString()}`,
+    url: `${url}${targets.fillPath(operation, random)}?${query.toString()}`,
     simulatesError: body?.includes('"simulate":"error"') ?? false,
     init: {
       method: operation.method,
       headers: {
-        authorization: `Bearer ${key}`,
+        // Operations without keys have proofs of their own, which a key would contradict.
+        ...(operation.keys.length === 0 ? {} : { authorization: `Bearer ${key}` }),
+        ...targets.proofs(operation, random),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...(random() < 0.1 ? { 'idempotency-key': `k${Math.floor(random() * 50)}` } : {}),
         ...(random() < 0.1 ? { 'if-match': '"1"' } : {}),
@@ -106,6 +109,13 @@ function buildRequest(
       ...(body === undefined ? {} : { body }),
     },
   };
+}
+
+/** Replaces the members of a body that only mean something if they are real. */
+function useMembers(body: unknown, { members }: Targets): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  const known = Object.entries(members).filter(([name]) => name in body);
+  return { ...body, ...Object.fromEntries(known) };
 }
 
 /** Creates a function that returns the reason a response is invalid, or undefined if it is valid. */

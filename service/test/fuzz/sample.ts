@@ -36,6 +36,7 @@ const examples = [
   'https://game.example',
   'USD',
   'google_h5',
+  '1',
 ];
 const formats: Record<string, string> = {
   uri: 'https://example.com/a',
