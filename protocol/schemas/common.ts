@@ -26,10 +26,14 @@ export const idPrefixes = {
 
 export type IdKind = keyof typeof idPrefixes;
 
-/** Creates a schema for a time-ordered id: a prefix, an underscore and 26 characters of Crockford base 32. */
+/** The form of a time-ordered id: a prefix, an underscore and 26 characters of Crockford base 32. */
+export const idPattern = (kind: IdKind): string =>
+  `^${idPrefixes[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`;
+
+/** Creates a schema for a time-ordered id. */
 export const id = (kind: IdKind) =>
   Type.String({
-    pattern: `^${idPrefixes[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`,
+    pattern: idPattern(kind),
     description: `An id with the prefix \`${idPrefixes[kind]}_\`.`,
   });
 

@@ -1,5 +1,5 @@
 import swagger from '@fastify/swagger';
-import { type IdKind, idPrefixes } from '@trueward/protocol';
+import { idPattern, type IdKind, idPrefixes } from '@trueward/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError } from './problem.ts';
 
@@ -9,7 +9,17 @@ export interface PageQuery {
   starting_after?: string;
 }
 
-export const pageQuerySchema = {
+/** The version of a wallet's entry: a number that JSON can represent. */
+export const versionPattern = '^[1-9][0-9]{0,15}$';
+
+/** The form of the cursors of a list: its ids, or the versions of its entries. */
+type CursorKind = IdKind | 'version';
+
+/**
+ * Builds the schema of a list's query parameters. A cursor that the list can't have returned is refused: the page after
+ * it would be empty or the first one, and its reader would take that for the rest of the list.
+ */
+export const pageQuerySchema = <Filters extends object>(cursor: CursorKind, filters?: Filters) => ({
   type: 'object',
   additionalProperties: false,
   properties: {
@@ -17,10 +27,12 @@ export const pageQuerySchema = {
     starting_after: {
       type: 'string',
       maxLength: 64,
+      pattern: cursor === 'version' ? versionPattern : idPattern(cursor),
       description: 'The `next_cursor` of the previous page.',
     },
+    ...filters,
   },
-} as const;
+});
 
 /** Converts the query parameters to the form that stores expect. */
 export const toCursor = ({ limit, starting_after: startingAfter }: PageQuery) => ({

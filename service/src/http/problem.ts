@@ -314,6 +314,7 @@ const patternTexts: Readonly<Record<string, string>> = {
     'must be an origin such as https://game.example, without a path, or * for any origin',
   '^[A-Za-z0-9_.-]{1,64}$': 'must be 1 to 64 letters, digits, hyphens, underscores and dots',
   '^[\\x21-\\x7e]{16,256}$': 'must be 16 to 256 printable ASCII characters without spaces',
+  '^[1-9][0-9]{0,15}$': 'must be a whole number, as in `next_cursor`',
   '^[A-Z]{3}$': 'must be three capital letters, such as USD',
   "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$": 'must be an HTTP header name',
   '^[\\x20-\\x7e]{1,4096}$': 'must be 1 to 4,096 printable ASCII characters',

@@ -16,10 +16,10 @@ interface Validate {
  */
 export function addValidation(app: FastifyInstance): void {
   const compileBody = createBodyCompiler();
-  const urlCompiler = createAjv({ coerceTypes: true });
+  const compileUrl = createUrlCompiler();
   for (const schema of schemas) app.addSchema(schema);
   app.setValidatorCompiler<object>(({ schema, httpPart }) =>
-    httpPart === 'body' ? compileBody(schema) : urlCompiler.compile(schema),
+    httpPart === 'body' ? compileBody(schema) : compileUrl(schema),
   );
   // Responses are not validated, because typed code creates them. Validation would take time and could drop fields.
   app.setSerializerCompiler(() => JSON.stringify);
@@ -58,6 +58,37 @@ function createBodyCompiler(): (schema: object) => Validate {
     return validate;
   };
 }
+
+/** Creates a compiler for the parts of a URL and for headers. Integers are decimal digits: not `1e2`, `0x10` or ` 5`. */
+function createUrlCompiler(): (schema: object) => Validate {
+  const ajv = createAjv({ coerceTypes: true });
+  return (schema) => {
+    const isValid = ajv.compile(schema);
+    const { properties = {} } = schema as { properties?: Record<string, { type?: string }> };
+    const integers = Object.keys(properties).filter((name) => properties[name]?.type === 'integer');
+    const validate: Validate = (values) => {
+      // Checked first, because the validator replaces the text by its number.
+      const name = integers.find((each) => !isDecimal((values as Record<string, unknown>)[each]));
+      if (name === undefined && isValid(values)) return true;
+      validate.errors = name === undefined ? (isValid.errors ?? []) : [describeInteger(name)];
+      return false;
+    };
+    return validate;
+  };
+}
+
+/** Whether a value is missing, or the text of an integer. */
+const isDecimal = (value: unknown): boolean =>
+  value === undefined || (typeof value === 'string' && /^-?[0-9]+$/.test(value));
+
+/** The validation error of a parameter that is not an integer. */
+const describeInteger = (name: string): FastifySchemaValidationError => ({
+  keyword: 'type',
+  instancePath: `/${name}`,
+  schemaPath: `#/properties/${name}/type`,
+  params: { type: 'integer' },
+  message: 'must be integer',
+});
 
 function createAjv(options: { coerceTypes?: boolean; allErrors?: boolean }): Ajv {
   const ajv = new Ajv({ ...options, useDefaults: true, strict: false, discriminator: false });

@@ -1,3 +1,4 @@
+import type { Problem } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createObjects } from '../fuzz/objects.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
@@ -103,4 +104,54 @@ test.each([...lists, ...streams, '/v1/wallets/somebody/entries?'])('%s', async (
   expect(all.length).toBeGreaterThanOrEqual(3);
   if (streams.includes(row)) expect(all).toEqual(all.toSorted().toReversed());
   for (const limit of [1, 2]) expect(await readPages(path, limit)).toEqual(all);
+});
+
+const unknownId = '01h455vb4pex5vsknk084sn02q';
+const badCursors = [
+  '',
+  'x',
+  '0',
+  '-1',
+  '1.5',
+  `del${unknownId}`,
+  `xyz_${unknownId}`,
+  'plc_1',
+  '%00',
+];
+
+/** Resolves to the status and to the pointers of the errors. */
+async function readErrors(path: string): Promise<[number, string[] | undefined]> {
+  const { status, body } = await owner.send<Problem>('GET', path);
+  return [status, body.errors?.map(({ pointer }) => pointer)];
+}
+
+test.each([...lists, ...streams, '/v1/wallets/somebody/entries?', '/panel/api/users?'])(
+  '%s refuses cursors that no list returns, and numbers that are not decimal',
+  async (row) => {
+    const path = row.replace('{id}', ids['webhooks'] ?? '');
+    for (const cursor of badCursors) {
+      const query = `starting_after=${cursor}`;
+      expect([query, ...(await readErrors(path + query))]).toEqual([
+        query,
+        422,
+        ['/starting_after'],
+      ]);
+    }
+    for (const limit of ['1e1', '0x10', '%2010', '10%20', '+10', '10.0', ''])
+      expect([limit, ...(await readErrors(`${path}limit=${limit}`))]).toEqual([
+        limit,
+        422,
+        ['/limit'],
+      ]);
+    expect(await readErrors(`${path}limit=010`)).toEqual([200, undefined]);
+    expect(await readErrors(`${path}limit=-1`)).toEqual([422, ['/limit']]);
+  },
+);
+
+test.each([
+  ['/panel/api/placements?offset=', 'offset'],
+  ['/panel/api/placements?limit=', 'limit'],
+])('%s takes decimal digits only', async (path, name) => {
+  for (const value of ['1e1', '0x10', '%2010'])
+    expect([value, ...(await readErrors(path + value))]).toEqual([value, 422, [`/${name}`]]);
 });

@@ -31,20 +31,16 @@ interface SearchQuery extends PageQuery {
   to?: string;
 }
 
-const searchSchema = {
-  ...pageQuerySchema,
-  properties: {
-    ...pageQuerySchema.properties,
-    player: textSchema(128),
-    placement: textSchema(64),
-    state: {
-      type: 'string',
-      enum: ['earned', 'pending', 'denied', 'expired', 'filled', 'no_fill', 'blocked'],
-    },
-    from: { type: 'string', format: 'date-time' },
-    to: { type: 'string', format: 'date-time' },
+const searchSchema = pageQuerySchema('decision', {
+  player: textSchema(128),
+  placement: textSchema(64),
+  state: {
+    type: 'string',
+    enum: ['earned', 'pending', 'denied', 'expired', 'filled', 'no_fill', 'blocked'],
   },
-};
+  from: { type: 'string', format: 'date-time' },
+  to: { type: 'string', format: 'date-time' },
+});
 
 /** These routes are read-only, so every role may use them. */
 const config = { panel: 'environment', role: 'viewer' } as const;

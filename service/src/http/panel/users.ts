@@ -32,7 +32,7 @@ export function addUserRoutes(app: FastifyInstance, deps: PanelDeps): void {
 function addReads(app: FastifyInstance, { database }: PanelDeps): void {
   app.get<{ Querystring: PageQuery }>(
     '/panel/api/users',
-    { config, schema: { ...hiddenSchema, querystring: pageQuerySchema } },
+    { config, schema: { ...hiddenSchema, querystring: pageQuerySchema('user') } },
     async (request) => {
       const { accountId } = getPrincipal(request);
       const users = await listUsers(database, accountId, toCursor(request.query));

@@ -22,38 +22,34 @@ export function addAuditRoutes(app: FastifyInstance, { database }: { database: D
       schema: {
         operationId: 'listAuditEntries',
         summary: 'List audit records, newest first',
-        querystring: {
-          ...pageQuerySchema,
-          properties: {
-            ...pageQuerySchema.properties,
-            target_id: {
-              type: 'string',
-              maxLength: 64,
-              description: 'Only changes to this object.',
-            },
-            actor: {
-              type: 'string',
-              maxLength: 254,
-              description: 'Only changes by actors whose e-mail or key id contains this text.',
-            },
-            action: {
-              type: 'string',
-              maxLength: 100,
-              description:
-                'Only actions that start with this text, such as `placement` or `user.invited`.',
-            },
-            from: {
-              type: 'string',
-              format: 'date-time',
-              description: 'Only changes at or after this time.',
-            },
-            to: {
-              type: 'string',
-              format: 'date-time',
-              description: 'Only changes before this time.',
-            },
+        querystring: pageQuerySchema('auditEntry', {
+          target_id: {
+            type: 'string',
+            maxLength: 64,
+            description: 'Only changes to this object.',
           },
-        },
+          actor: {
+            type: 'string',
+            maxLength: 254,
+            description: 'Only changes by actors whose e-mail or key id contains this text.',
+          },
+          action: {
+            type: 'string',
+            maxLength: 100,
+            description:
+              'Only actions that start with this text, such as `placement` or `user.invited`.',
+          },
+          from: {
+            type: 'string',
+            format: 'date-time',
+            description: 'Only changes at or after this time.',
+          },
+          to: {
+            type: 'string',
+            format: 'date-time',
+            description: 'Only changes before this time.',
+          },
+        }),
         response: { 200: pageSchema('AuditEntry') },
       },
     },

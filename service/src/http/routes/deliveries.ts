@@ -55,13 +55,9 @@ function addReads(app: FastifyInstance, { database, resources }: Deps): void {
         operationId: 'listDeliveries',
         summary: "List a webhook's deliveries with their attempts, newest first",
         params: idParams('webhook'),
-        querystring: {
-          ...pageQuerySchema,
-          properties: {
-            ...pageQuerySchema.properties,
-            state: { type: 'string', enum: ['pending', 'delivered', 'failed'] },
-          },
-        },
+        querystring: pageQuerySchema('delivery', {
+          state: { type: 'string', enum: ['pending', 'delivered', 'failed'] },
+        }),
         response: { 200: pageSchema('Delivery') },
       },
     },

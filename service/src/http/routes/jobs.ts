@@ -40,7 +40,7 @@ export function addJobRoutes(app: FastifyInstance, deps: Deps): void {
       schema: {
         operationId: 'listJobs',
         summary: 'List background jobs, newest first',
-        querystring: pageQuerySchema,
+        querystring: pageQuerySchema('job'),
         response: { 200: pageSchema('Job') },
       },
     },

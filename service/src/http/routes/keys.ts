@@ -47,7 +47,7 @@ function addReads(app: FastifyInstance, { database }: Deps): void {
       schema: {
         operationId: 'listKeys',
         summary: 'List keys, newest first',
-        querystring: pageQuerySchema,
+        querystring: pageQuerySchema('key'),
         response: { 200: pageSchema('ApiKey') },
       },
     },

@@ -100,17 +100,14 @@ export function addPlayerWalletRoutes(app: FastifyInstance, deps: Deps): void {
         operationId: 'listWalletEntries',
         summary: "List the changes to a player's wallet, newest first",
         params,
-        querystring: pageQuerySchema,
+        querystring: pageQuerySchema('version'),
         response: { 200: pageSchema('WalletEntry') },
       },
     },
     async (request): Promise<{ data: WalletEntry[]; has_more: boolean; next_cursor?: string }> => {
       const { limit, starting_after: after = String(Number.MAX_SAFE_INTEGER) } = request.query;
-      const before = Number(after);
-      if (!/^\d+$/.test(after) || !Number.isSafeInteger(before))
-        throw new ProblemError('invalid_request', 'The query string is not valid.', {
-          errors: [{ pointer: '/starting_after', message: 'must be a `next_cursor`' }],
-        });
+      // The schema admits 16 digits, which the database's integers can hold, exact or not.
+      const before = Math.min(Number(after), Number.MAX_SAFE_INTEGER);
       const { viewer } = toOwner(request);
       const rows = await listEntries(database, getPrincipal(request), viewer, { limit, before });
       const data = rows.slice(0, limit);

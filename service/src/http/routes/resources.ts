@@ -99,7 +99,7 @@ export function addResourceReads(
       schema: {
         operationId: `list${getPluralName(definition)}`,
         summary: `List every ${noun}, newest first`,
-        querystring: pageQuerySchema,
+        querystring: pageQuerySchema(kind),
         response: { 200: pageSchema(schema) },
       },
     },

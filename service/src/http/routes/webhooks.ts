@@ -166,13 +166,9 @@ export function addWebhookEventRoutes(
         summary: 'List webhook events, newest first',
         description:
           'In live, `decision.served` is stored only while an enabled or disabled webhook subscribes to it.',
-        querystring: {
-          ...pageQuerySchema,
-          properties: {
-            ...pageQuerySchema.properties,
-            type: { type: 'string', enum: [...webhookEventTypes] },
-          },
-        },
+        querystring: pageQuerySchema('webhookEvent', {
+          type: { type: 'string', enum: [...webhookEventTypes] },
+        }),
         response: { 200: pageSchema('WebhookEvent') },
       },
     },
