@@ -3116,7 +3116,7 @@ export interface WalletEntry {
    */
   delta: number;
   /**
-   * The time of a timed reward. Negative if it was transferred to another player.
+   * By how much a timed reward was extended: less than its time if it would end too far ahead. Negative if it was transferred to another player.
    */
   duration_s?: number;
   reason?: string;

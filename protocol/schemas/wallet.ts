@@ -98,7 +98,8 @@ export const walletEntrySchema = named('WalletEntry', 'A change to a wallet.', {
   }),
   duration_s: Type.Optional(
     Type.Integer({
-      description: 'The time of a timed reward. Negative if it was transferred to another player.',
+      description:
+        'By how much a timed reward was extended: less than its time if it would end too far ahead. Negative if it was transferred to another player.',
     }),
   ),
   reason: Type.Optional(Type.String()),

@@ -103,7 +103,7 @@ export const walletCreditedEventSchema = event(
     ...change,
     kind: oneOf(['reward', 'grant', 'transfer']),
     amount: Type.Optional(Type.Integer({ minimum: 0 })),
-    duration_s: Type.Optional(Type.Integer({ minimum: 1 })),
+    duration_s: Type.Optional(Type.Integer({ minimum: 0 })),
     from_user_ref: Type.Optional({
       ...userRef,
       description: 'For a transfer: the guest player whose wallet was moved.',

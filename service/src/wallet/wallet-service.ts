@@ -1,4 +1,5 @@
 import type { SpendRequest, Wallet, WalletEntry } from '@trueward/protocol/wire';
+import { errorsWhere, throwFieldErrors } from '../platform/domain-error.ts';
 import type { MakeId } from '../platform/ids.ts';
 import { formatInstant, type Clock } from '../platform/time.ts';
 import type { WriteEvents } from '../resource/change-events.ts';
@@ -9,7 +10,7 @@ import { lockViewers } from '../store/lock-viewers.ts';
 import { draftWalletEvent } from './draft-events.ts';
 import { createSpendLanes, type SpendResult, type WalletOwner } from './spend.ts';
 import { transferWallet, type TransferResult } from './transfer.ts';
-import { type Entry, maxGrantedS, readVersion } from './wallet.ts';
+import { type Entry, maxBalance, maxGrantedS, readVersion } from './wallet.ts';
 import { readHoldings, writeChanges } from './wallet-store.ts';
 
 /** Reads and changes wallets. */
@@ -36,6 +37,29 @@ export interface Grant {
   amount: number | undefined;
   durationS: number | undefined;
   reason: string;
+}
+
+/**
+ * A grant is given in full or not at all: its sender would not learn of the rest, and budgets would count it.
+ *
+ * @throws DomainError when less than the grant was credited.
+ */
+function refusePart(grant: { amount: number; durationS: number | undefined }, entry: Entry): void {
+  const [amount, seconds] = [entry.delta, entry.durationS ?? 0];
+  throwFieldErrors(
+    errorsWhere(
+      [
+        amount < grant.amount,
+        '/amount',
+        `must be at most ${amount}, because a balance can’t exceed ${maxBalance}; got ${grant.amount}`,
+      ],
+      [
+        seconds < (grant.durationS ?? 0),
+        '/duration_s',
+        `must be at most ${seconds}, because a grant can’t extend time beyond ${maxGrantedS} seconds from now; got ${grant.durationS}`,
+      ],
+    ),
+  );
 }
 
 interface Deps {
@@ -118,6 +142,7 @@ export function createWalletService(deps: Deps): WalletService & {
       } as const;
       const [entry] = await writeChanges(queries, scope, rows, [change], nowMs);
       if (!entry) throw new Error('A grant can’t be refused.');
+      refusePart({ amount, ...grant }, entry);
       await announce(queries, scope, owner, entry);
       const { id, type, delta, balance, version } = entry;
       return {

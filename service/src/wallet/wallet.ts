@@ -42,7 +42,7 @@ export const readVersion = (holdings: Iterable<Holding>): number =>
 
 /**
  * Applies a change to what a player has. Returns undefined if the balance is not sufficient. A reward never fails: what
- * exceeds the largest balance is not credited.
+ * exceeds the largest balance, or how far ahead time may be extended, is not credited. The entry says what was.
  */
 export function applyChange(
   holdings: readonly Holding[],
@@ -55,25 +55,29 @@ export function applyChange(
   const balance = before + delta;
   if (balance < 0) return undefined;
   const version = readVersion(holdings) + 1;
+  const time = extend(held?.activeUntilMs ?? null, change, nowMs);
   return {
-    entry: { ...change, delta, balance, version },
+    entry: { ...change, delta, durationS: time.durationS, balance, version },
     holding: {
       type: change.type,
       balance,
-      activeUntilMs: extend(held?.activeUntilMs ?? null, change, nowMs),
+      activeUntilMs: time.untilMs,
       version,
     },
   };
 }
 
+/** Returns when a timed reward ends after a change, and by how many seconds the change has moved that. */
 function extend(
   untilMs: number | null,
   { durationS, maxActiveS = defaultMaxActiveS }: WalletChange,
   nowMs: number,
-): number | null {
-  if (durationS === undefined) return untilMs;
-  if (durationS < 0) return null;
+): { untilMs: number | null; durationS: number | undefined } {
+  if (durationS === undefined) return { untilMs, durationS };
+  if (durationS < 0) return { untilMs: null, durationS };
   const from = Math.max(untilMs ?? nowMs, nowMs);
+  const roomS = Math.floor((nowMs - from) / 1_000 + maxActiveS);
   // A lower limit never takes away what the player already has.
-  return Math.max(from, Math.min(from + durationS * 1_000, nowMs + maxActiveS * 1_000));
+  const appliedS = Math.max(0, Math.min(durationS, roomS));
+  return { untilMs: from + appliedS * 1_000, durationS: appliedS };
 }

@@ -313,3 +313,64 @@ test('servers that subscribe hear what wallets are credited with, and what is sp
   expect(events).toHaveLength(6);
   await manage('DELETE', `/v1/webhooks/${webhook.id}`);
 });
+
+test('a grant is given in full, or refused with what is left', async () => {
+  const { player_ref: playerRef, player_token: token } = await makeGuest();
+  const path = `/v1/wallets/${playerRef}`;
+  const grant = (body: object) =>
+    manage<WalletEntry>('POST', `${path}/grants`, { ...body, reason: 'a party' });
+  const year = 31_536_000;
+  expect((await grant({ type: 'no_ads', duration_s: year - 60 })).status).toBe(201);
+  expect((await grant({ type: 'gems', amount: 1 })).status).toBe(201);
+  // No sum of grants gets here in a test.
+  const full = Number.MAX_SAFE_INTEGER - 5;
+  for (const change of [
+    'wallet_balances SET balance = $1',
+    'wallet_entries SET balance = $1, delta = $1',
+  ])
+    await game.service.database.query(
+      `UPDATE ${change} WHERE type = 'gems' AND viewer IN (SELECT viewer FROM wallet_balances WHERE balance = 1 OR balance = $1)
+        AND balance = 1`,
+      [full],
+    );
+  const before = await readWallet(token);
+  for (const [body, pointer, left] of [
+    [{ type: 'no_ads', duration_s: 61 }, '/duration_s', 'at most 60,'],
+    [{ type: 'no_ads', duration_s: year }, '/duration_s', `got ${year}`],
+    [{ type: 'gems', amount: 6 }, '/amount', 'at most 5,'],
+  ] as const) {
+    const { status, body: problem } = await grant(body);
+    expect([status, problem.errors?.[0]?.pointer]).toEqual([422, pointer]);
+    expect(problem.errors?.[0]?.message).toContain(left);
+  }
+  expect(await readWallet(token)).toEqual(before);
+  expect((await grant({ type: 'no_ads', duration_s: 60 })).body.duration_s).toBe(60);
+  expect((await grant({ type: 'gems', amount: 5 })).body.delta).toBe(5);
+  const { data } = (await manage<{ data: WalletEntry[] }>('GET', `${path}/entries`)).body;
+  expect(data).toHaveLength(4);
+});
+
+test('a reward that doesn’t fit is credited as far as it does, and every record says so', async () => {
+  const { player_ref: playerRef, player_token: token } = await makeGuest();
+  await earn(token, 'double-coins');
+  await earn(token, 'double-coins');
+  await earn(token, 'double-coins');
+  const path = `/v1/wallets/${playerRef}/entries`;
+  const { data } = (await manage<{ data: WalletEntry[] }>('GET', path)).body;
+  const { entitlements, now } = await readWallet(token);
+  const leftS = (Date.parse(entitlements[0]?.active_until ?? '') - Date.parse(now)) / 1_000;
+  const durations = data.map(({ duration_s: seconds = 0 }) => seconds);
+  const total = durations.reduce((sum, seconds) => sum + seconds, 0);
+  const startMs = Date.parse(data.at(-1)?.at ?? '');
+  expect(total).toBe(leftS + (Date.parse(now) - startMs) / 1_000);
+  expect(total).toBeLessThan(1_800);
+  const events = await game.service.database.query<{ body: string }>(
+    "SELECT body FROM webhook_events WHERE type = 'wallet.credited'",
+  );
+  const credited = events
+    .map(({ body }) => JSON.parse(body) as { data: { user_ref: string; duration_s: number } })
+    .filter((each) => each.data.user_ref === playerRef)
+    .map((each) => each.data.duration_s);
+  const ascending = (a: number, b: number): number => a - b;
+  expect(credited.toSorted(ascending)).toEqual(durations.toSorted(ascending));
+});

@@ -126,10 +126,17 @@ test('users give no more per day than the owner’s budget, and keys are not lim
   const live = createPanelClient(game.url, 'live');
   await live.signIn('owner@example.com');
   expect((await give('eve', coins(1), live)).status).toBe(409);
+  // What no wallet can hold is not taken from the budget.
+  const year = 31_536_000;
+  await setBudget('boost', { duration_s: 3 * year });
+  const whole = { type: 'boost', duration_s: year };
+  expect((await give('eve', whole)).status).toBe(201);
+  expect((await give('eve', whole)).body.errors).toMatchObject([{ pointer: '/duration_s' }]);
   // A refused grant gives nothing and takes nothing, and a repeated one gives once.
   const list = async () =>
     (await panel.send<{ data: GrantBudget[] }>('GET', '/v1/grant-budgets')).body.data;
   expect(await list()).toMatchObject([
+    { type: 'boost', duration_s: 3 * year, used_duration_s: year },
     { type: 'coins', amount: 100, used_amount: 100 },
     { type: 'no_ads', duration_s: 3_600, used_duration_s: 3_000 },
   ]);
@@ -160,6 +167,7 @@ test('users give no more per day than the owner’s budget, and keys are not lim
     '/v1/audit-entries?action=grant_budget.set',
   );
   expect(audit.body.data.map(({ target_id: type }) => type).toSorted()).toEqual([
+    'boost',
     'coins',
     'coins',
     'no_ads',

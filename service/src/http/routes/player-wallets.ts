@@ -125,7 +125,7 @@ export function addPlayerWalletRoutes(app: FastifyInstance, deps: Deps): void {
         operationId: 'grant',
         summary: 'Give a player something, to make good for a mistake',
         description:
-          'Recorded in the audit log. In the panel, limited by the daily budget of the type. Send an `Idempotency-Key`, so that a retry gives nothing more.',
+          'Recorded in the audit log. In the panel, limited by the daily budget of the type. What the wallet can’t hold is refused. Send an `Idempotency-Key`, so that a retry gives nothing more.',
         params,
         headers: writeHeaders,
         body: { $ref: 'GrantRequest#' },
