@@ -25,6 +25,7 @@ import { readWalletReport } from '../../src/wallet/wallet-report.ts';
 import { readHoldings, writeChanges } from '../../src/wallet/wallet-store.ts';
 import { claimDue } from '../../src/webhook/delivery-store.ts';
 import { listFailingEndpoints } from '../../src/webhook/probe.ts';
+import { createWebhookSecret } from '../../src/webhook/webhook-secrets.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { accountId, ids, name, openTwinDatabase, scope } from '../twin-accounts.ts';
 
@@ -274,6 +275,31 @@ const edges: Record<string, Edge> = {
           'expires_at', ${time(atMs + 1 - excess)}) WHERE target_id = '${name}' AND account_id = '${accountId}'`,
     ],
     counts: isExplained,
+  },
+  'the latest state of a kill switch': {
+    prepare: (excess) => [
+      `UPDATE audit_entries SET action = 'kill_switch.updated', target_id = 'ksw_1', after = jsonb_build_object(
+        'scope', 'placement', 'target_id', 'revive',
+        'state', CASE right(id, 1) WHEN '3' THEN '${['on', 'off'][excess]}' ELSE '${['off', 'on'][excess]}' END)`,
+    ],
+    counts: isExplained,
+  },
+  'the five active secrets of a webhook': {
+    prepare: (excess) => [
+      'DELETE FROM secrets',
+      `INSERT INTO secrets SELECT '${accountId}', 'webhook', 'whk_1/' || n, 'sealed', now(), ${time(atMs + 1 - excess)}
+        FROM generate_series(1, 5) AS n`,
+    ],
+    counts: (own) =>
+      createWebhookSecret(
+        own,
+        { seal: (text: string) => text } as never,
+        { accountId, webhookId: 'whk_1' },
+        atMs,
+      ).then(
+        () => false,
+        () => true,
+      ),
   },
   'a chore that is due': {
     prepare: (excess) => [
