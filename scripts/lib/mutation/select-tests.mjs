@@ -6,8 +6,8 @@ import { namesAt } from './functions.mjs';
 /** @typedef {import('./recording.mjs').Recorded} Recorded */
 
 /** How many test files may judge a mutant, and how long they may take. Functions that every ad needs are called by more. */
-const maxTests = 16;
-const maxTotalMs = 40_000;
+const maxTests = 40;
+const maxTotalMs = 120_000;
 /** How many lines before and after a mutant say what it is about. */
 const linesAround = 3;
 
@@ -37,7 +37,7 @@ export function selectTests({ file, start, line }, recording) {
   );
   const ranked = rank(candidates, (each) => ranks.get(each) ?? 0);
   // A slow test would leave no time for others.
-  const quick = ranked.filter(({ ms }) => ms <= maxTotalMs / 2);
+  const quick = ranked.filter(({ ms }) => ms <= maxTotalMs / 4);
   let totalMs = 0;
   return (quick.length > 0 ? quick : ranked.slice(0, 1))
     .filter(({ ms }) => {
