@@ -75,6 +75,16 @@ it.each([
   expect((await findTabStops()).filter((name) => name !== '').sort()).toEqual(stops.sort());
 });
 
+it('the progress bar shows how much of the required time has been watched', async () => {
+  fixture = await openInState(kinds['video'] as never, 'en');
+  const bar = fixture.root?.querySelector('progress');
+  const shown = [0, 3_000, 6_000, 12_000, 13_000].map((watchedMs) => {
+    fixture.overlay.progress(watchedMs, 12_000);
+    return bar?.value;
+  });
+  expect(shown).toEqual([0, 0.25, 0.5, 1, 1]);
+});
+
 it('keyboard focus reaches an external ad’s controls', async () => {
   fixture = await openInState(kinds['image'] as never, 'en', { creative: requirements });
   fixture.overlay.allowClose();
