@@ -30,6 +30,9 @@ const describeFailure = (
 /** How long the game’s `userToken` function may take, in milliseconds. */
 const tokenTimeoutMs = 10_000;
 
+/** How often the token is asked for while the game names one player after the other. */
+const maxTokens = 3;
+
 /** Whether a request can carry the text. The browser refuses to send any other, as if the device were offline. */
 const isHeaderValue = (text: string): boolean => /^[!-~]+$/.test(text);
 const noToken =
@@ -65,15 +68,18 @@ export function openWallet(deps: WalletDeps): Wallet & {
     deps.onChange();
   };
 
-  const prove = async (): Promise<Proof> => {
+  const prove = async (tokensLeft = maxTokens): Promise<Proof> => {
     if (player.current().user.childDirected)
       return { outcome: 'unavailable', reason: 'child_directed' };
     if (!currentRef()) await guest.restore();
-    const { user } = player.current();
-    const { userRef, userToken: source } = user;
+    const { userRef, userToken: source } = player.current().user;
     const result = await getUserToken(source, { clock, timeoutMs: tokenTimeoutMs, signal });
     // The game has named a player in the meantime. The token may be another one's.
-    if (player.current().user !== user) return prove();
+    const { user: now } = player.current();
+    if (now.userRef !== userRef || now.userToken !== source)
+      return tokensLeft > 1
+        ? prove(tokensLeft - 1)
+        : { outcome: 'unavailable', reason: 'player_changed' };
     if (has(result, 'userToken')) {
       const { userToken } = result;
       if (userToken !== undefined)

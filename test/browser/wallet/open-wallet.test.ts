@@ -253,6 +253,29 @@ it.each(nextPlayers)(
   },
 );
 
+it.each<[string, (call: number) => string, object]>([
+  ['the same player each time', () => 'ann', { outcome: 'spent' }],
+  [
+    'another player each time',
+    (call) => `player-${call}`,
+    { outcome: 'unavailable', reason: 'player_changed' },
+  ],
+])('a token function may name %s, and is called three times at most', async (_, next, result) => {
+  let calls = 0;
+  const userToken = async (): Promise<string> => {
+    calls += 1;
+    await Promise.resolve();
+    page.state.ref = next(calls);
+    page.state.user = { userRef: page.state.ref, userToken };
+    return 'token';
+  };
+  page.state.ref = 'ann';
+  page.state.user = { userRef: 'ann', userToken };
+  page.answers['/v1/wallet/spends'] = charged(3, 3);
+  expect(await page.wallet.spend('coins', 2)).toMatchObject(result);
+  expect(calls).toBeLessThanOrEqual(3);
+});
+
 it('a spend of a player whom only the token names is charged', async () => {
   const token = createDeferred<string>();
   const player: { ref: string | undefined } = { ref: undefined };
