@@ -1,4 +1,4 @@
-import { QueryClient } from '@tanstack/react-query';
+import { MutationCache, QueryClient } from '@tanstack/react-query';
 import { useMemo, useState, useSyncExternalStore } from 'react';
 import { AdminContext, AdminUI, CustomRoutes, localStorageStore, Resource } from 'react-admin';
 import { Route } from 'react-router';
@@ -116,10 +116,18 @@ function SignedInPanel({ connection, session }: Props) {
  */
 function createQueryClient(): QueryClient {
   const networkMode = 'always';
-  return new QueryClient({
+  const client = new QueryClient({
     defaultOptions: {
       queries: { networkMode, retry: shouldRetry },
       mutations: { networkMode },
     },
+    mutationCache: new MutationCache({
+      // React-admin adds a response to the record that it has, in which a field that was cleared would remain.
+      onSettled(_data, error, _variables, _result, { options: { mutationKey } }) {
+        if (!error && mutationKey)
+          void client.invalidateQueries({ queryKey: mutationKey.slice(0, 1) });
+      },
+    }),
   });
+  return client;
 }

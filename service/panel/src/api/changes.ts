@@ -13,12 +13,12 @@ const readOnlyFields = [
 
 /** Returns the changes to an edited record: the fields that differ, with `null` for fields that were cleared. */
 export function findChanges(before: Fields, after: Fields): Fields {
-  const [oldFields, newFields] = [omitEmpty(before), omitEmpty(after)];
-  const names = new Set([...Object.keys(oldFields), ...Object.keys(newFields)]);
+  const newFields = omitEmpty(after);
+  const names = new Set([...Object.keys(before), ...Object.keys(newFields)]);
   const changes: Fields = {};
   for (const name of names) {
     if (readOnlyFields.includes(name)) continue;
-    if (isEqual(oldFields[name], newFields[name])) continue;
+    if (isEqual(before[name], newFields[name])) continue;
     changes[name] = newFields[name] ?? null;
   }
   return changes;

@@ -93,9 +93,7 @@ export function createDataProvider(call: Call): PanelDataProvider {
       if (Object.keys(changes).length === 0) return { data: previousData };
       const options = { method: 'PATCH', body: changes, ifMatch: previousData.etag } as const;
       const { body, etag } = await call<RaRecord>(getPath(resource, id), options);
-      // React-admin adds this to the record that it has, in which a cleared field would remain.
-      const cleared = Object.keys(previousData).filter((name) => !(name in body));
-      return { data: { ...setAll(cleared, null), ...body, etag } };
+      return { data: { ...body, etag } };
     },
     async updateMany(resource: string, { ids, data }: { ids: Identifier[]; data: object }) {
       const options = { method: 'PATCH', body: data, ifMatch: '*' } as const;
@@ -114,9 +112,6 @@ export function createDataProvider(call: Call): PanelDataProvider {
   // React-admin's methods are generic over a record type that cannot be checked at run time.
   return provider as unknown as PanelDataProvider;
 }
-
-const setAll = (names: readonly string[], value: unknown): Record<string, unknown> =>
-  Object.fromEntries(names.map((name) => [name, value]));
 
 /**
  * Changes several objects, one after the other. An object that can't be changed doesn't keep the others from being changed.
