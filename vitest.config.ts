@@ -87,7 +87,7 @@ export default defineConfig({
     setupFiles: ['test/measure-cpu.ts'],
     sequence: { sequencer: LongestFirst },
     // By default, Vitest reserves one core for itself, which is half of a two-core machine. Tests often wait.
-    maxWorkers: Number(process.env['TRUEWARD_TEST_WORKERS'] ?? 3),
+    maxWorkers: Number(process.env['TRUEWARD_TEST_WORKERS'] ?? 4),
     // Without this option, V8 optimizes the embedded database's WebAssembly, which costs more CPU time than a test saves.
     execArgv: ['--liftoff-only'],
     // Generous, so that tests on a busy machine are slow but don't fail.

@@ -65,7 +65,7 @@ test('support makes good for a player who sends the reference', async () => {
   await budget.getByRole('button', { name: 'Set', exact: true }).click();
   await page.getByText('0 of 80 given today').waitFor();
   await find('ply_nobody');
-  await page.getByText('There is no player with this reference').waitFor();
+  await page.getByText('There is no player ply_nobody').waitFor();
   await find(guest.player_ref);
   await page.getByRole('button', { name: 'Make good' }).click();
   const dialog = page.getByRole('dialog', { name: 'Make good for a mistake' });
