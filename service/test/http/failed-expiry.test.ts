@@ -25,7 +25,12 @@ beforeAll(async () => {
       WHEN (OLD.account_id = '${accountId}') EXECUTE FUNCTION refuse()`,
   );
 });
-afterAll(() => database.close());
+afterAll(async () => {
+  // Tests take turns with a worker's database, of which only the rows are deleted.
+  await database.query('DROP TRIGGER refuse ON decisions');
+  await database.query('DROP FUNCTION refuse()');
+  await database.close();
+});
 
 const countDue = async (account: string): Promise<number> => {
   const rows = await database.query(
