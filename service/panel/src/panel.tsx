@@ -1,4 +1,3 @@
-import { MutationCache, QueryClient } from '@tanstack/react-query';
 import { useMemo, useState, useSyncExternalStore } from 'react';
 import { AdminContext, AdminUI, CustomRoutes, localStorageStore, Resource } from 'react-admin';
 import { Route } from 'react-router';
@@ -11,6 +10,7 @@ import {
   readEnvironment,
   storeEnvironment,
 } from './api/environment.ts';
+import { createQueryClient } from './api/query-client.ts';
 import { shouldRetry } from './api/use-call.ts';
 import { i18nProvider } from './i18n.ts';
 import { ConnectionBanner } from './layout/connection-banner.tsx';
@@ -61,7 +61,7 @@ function SignedInPanel({ connection, session }: Props) {
     () => createDataProvider(createCall(session, connection, environment)),
     [session, connection, environment],
   );
-  const queryClient = useMemo(createQueryClient, [environment]);
+  const queryClient = useMemo(() => createQueryClient(shouldRetry), [environment]);
   const environmentSwitch = useMemo(
     () => ({
       environment,
@@ -108,26 +108,4 @@ function SignedInPanel({ connection, session }: Props) {
       </AdminContext>
     </EnvironmentContext>
   );
-}
-
-/**
- * Sends requests even if the browser reports that it is offline. Otherwise, react-query would queue a change and send
- * it when the browser reconnects, at an unpredictable time.
- */
-function createQueryClient(): QueryClient {
-  const networkMode = 'always';
-  const client = new QueryClient({
-    defaultOptions: {
-      queries: { networkMode, retry: shouldRetry },
-      mutations: { networkMode },
-    },
-    mutationCache: new MutationCache({
-      // React-admin adds a response to the record that it has, in which a field that was cleared would remain.
-      onSettled(_data, error, _variables, _result, { options: { mutationKey } }) {
-        if (!error && mutationKey)
-          void client.invalidateQueries({ queryKey: mutationKey.slice(0, 1) });
-      },
-    }),
-  });
-  return client;
 }
