@@ -46,7 +46,10 @@ it('accepts `null` for every argument without throwing', async () => {
   const { ads } = start();
   const nothing = null as never;
   expect(ads.canShow(nothing)).toBe(true);
-  expect((await ads.mountBanner('revive', nothing).result).outcome).toBe('error');
+  expect(await ads.mountBanner('revive', nothing).result).toMatchObject({
+    outcome: 'error',
+    reason: 'option_invalid',
+  });
   expect((await ads.rewardStatus(nothing)).state).toBe('none');
   expect((await ads.preload('revive', { signal: nothing })).available).toBe(true);
   expect(() => ads.setUser({ userRef: 'ann' }, nothing)).not.toThrow();
