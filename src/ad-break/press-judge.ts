@@ -27,8 +27,8 @@ export function createPressJudge(ad: HTMLElement, gate: InputGate): PressJudge {
   const keys = new Map<string, boolean>();
   /** Whether the last key counts. `undefined` if the last press was not a key. */
   let lastKey: boolean | undefined;
-  /** The number in the last counted sequence of clicks; see `UIEvent.detail`. */
-  let clickCount = 0;
+  /** Whether the last click counted. */
+  let lastCounted = false;
   /** The control under a finger whose click the page has prevented. */
   let touched: Control | undefined;
 
@@ -44,12 +44,12 @@ export function createPressJudge(ad: HTMLElement, gate: InputGate): PressJudge {
     // A script, such as the creative's own, requests the click.
     if (!event.isTrusted) return gate.admit(event);
     if (event.detail === 0 && lastKey !== undefined) return lastKey;
-    const continuesSequence = event.detail > clickCount + 1;
+    // Players who keep clicking reach higher numbers. The gate decides about those.
+    const endsDoubleClick = event.detail === 2 && !lastCounted;
     const press = presses.get(identifyPress(event));
     // Assistive technology clicks without a press.
-    const admitted = (press ?? gate.admit(event)) && !continuesSequence;
-    clickCount = admitted ? event.detail : 0;
-    return admitted;
+    lastCounted = (press ?? gate.admit(event)) && !endsDoubleClick;
+    return lastCounted;
   }
 
   /** Does what a click on a control does. The browser's own click is missing or has been prevented by the page. */

@@ -55,6 +55,22 @@ async function openAd(media = image): Promise<void> {
   await clock.advance(0);
 }
 
+/** Clicks as the browser does for the nth click of a sequence, such as the second click of a double click. */
+async function clickInSequence(target: Element, number: number, button = 'left'): Promise<void> {
+  const { left, top } = target.getBoundingClientRect();
+  const frame = window.frameElement?.getBoundingClientRect() ?? new DOMRect();
+  const scale = frame.width / ((window.frameElement as HTMLElement | null)?.offsetWidth ?? 1);
+  const at = { x: frame.left + (left + 9) * scale, y: frame.top + (top + 9) * scale };
+  for (const type of ['mousePressed', 'mouseReleased'])
+    await cdp().send('Input.dispatchMouseEvent', {
+      type,
+      button,
+      clickCount: number,
+      ...at,
+    } as never);
+  await nextFrame();
+}
+
 const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
 const find = (selector: string) => {
   const element = overlay().findVisible(selector);
@@ -222,21 +238,29 @@ describe.runIf(server.browser === 'chromium')('Input', () => {
     await openAd();
     disarmLinks();
     await clock.advance(600);
-    const { left, top } = find('footer a').getBoundingClientRect();
-    const frame = window.frameElement?.getBoundingClientRect() ?? new DOMRect();
-    const scale = frame.width / ((window.frameElement as HTMLElement | null)?.offsetWidth ?? 1);
-    const at = { x: frame.left + (left + 9) * scale, y: frame.top + (top + 9) * scale };
-    const send = (type: string, clickCount: number, button = 'left') =>
-      cdp().send('Input.dispatchMouseEvent', { type, button, clickCount, ...at } as never);
-    await send('mousePressed', 2);
-    await send('mouseReleased', 2);
-    await nextFrame();
+    await clickInSequence(find('footer a'), 2);
     expect(stage.count('click')).toBe(0);
     // The middle button opens the link too.
-    await send('mousePressed', 1, 'middle');
-    await send('mouseReleased', 1, 'middle');
+    await clickInSequence(find('footer a'), 1, 'middle');
     await eventually(() => expect(stage.count('click')).toBe(1));
   });
+
+  it.each(rowsForRun([20, 150, 290, 400, 499]))(
+    'counts within about a second if the player clicks every %d ms from before the ad on',
+    async (everyMs) => {
+      await mouse.down(stage.canvas);
+      await mouse.up(stage.canvas);
+      await openAd();
+      let waitedMs = 0;
+      for (let number = 2; !isAsking() && waitedMs < 5_000; number += 1) {
+        await clickInSequence(find('button.close'), number);
+        await clock.advance(everyMs);
+        waitedMs += everyMs;
+      }
+      expect(waitedMs).toBeGreaterThan(300);
+      expect(waitedMs).toBeLessThan(2_000);
+    },
+  );
 
   it('is prevented where it would scroll the page, not where it zooms', async () => {
     await openAd();
