@@ -95,7 +95,7 @@ import {
 } from './schemas/webhook.ts';
 
 export { videoDurationMs } from './schemas/creative.ts';
-export { idPattern, idPrefixes, type IdKind } from './schemas/common.ts';
+export { idPattern, idPrefixes, linePattern, type IdKind } from './schemas/common.ts';
 export { problemStatus } from './schemas/problem.ts';
 export { reportDimensions, reportMetrics } from './schemas/report.ts';
 export { webhookEventTypes } from './schemas/webhook.ts';

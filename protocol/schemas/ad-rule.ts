@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { id, named, oneOf, ref, slug, strictObject, time } from './common.ts';
+import { id, line, named, oneOf, ref, slug, strictObject, time } from './common.ts';
 import { placementFormat } from './placement.ts';
 import { resourceFields } from './resource.ts';
 
@@ -65,8 +65,7 @@ const limits = {
     }),
   ),
   ad_free_with: Type.Optional(
-    Type.String({
-      minLength: 1,
+    line({
       maxLength: 64,
       description:
         'Instead of a limit: players whose wallet has an active timed reward of this type, such as `no_ads`, see none of these ads. Not for rewarded ads.',

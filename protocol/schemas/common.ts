@@ -65,6 +65,16 @@ export const slug = Type.String({
   description: 'Up to 64 lowercase letters, digits, hyphens and underscores.',
 });
 
+/**
+ * Creates a schema for a word or a line that programs compare and people read. It begins and ends with no space, and
+ * contains nothing that hides it, breaks the line or turns it around.
+ */
+export const line = (options: { maxLength: number; description: string }) =>
+  Type.String({ minLength: 1, pattern: linePattern, ...options });
+const outer = '\\s\\p{Cc}\\p{Cs}\\p{Bidi_Control}';
+/** The pattern of a {@link line}. */
+export const linePattern = `^[^${outer}\\p{Cf}\\p{Default_Ignorable_Code_Point}](?:[^\\p{Cc}\\p{Cs}\\p{Bidi_Control}\\u2028\\u2029]*[^${outer}])?$`;
+
 export const url = Type.String({ format: 'uri', maxLength: 2048 });
 
 /** The name of an ad SDK in the player's page. */
@@ -90,8 +100,7 @@ export const environment = oneOf(
 );
 
 /** A label beside the key in `actor` or `reviewed_by`. It never replaces the key. */
-export const onBehalfOf = Type.String({
-  minLength: 1,
+export const onBehalfOf = line({
   maxLength: 200,
   description: 'The person for whom your server acts, in your own words. With a secret key only.',
 });

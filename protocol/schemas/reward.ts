@@ -1,8 +1,7 @@
 import Type from 'typebox';
-import { id, named, oneOf, ref } from './common.ts';
+import { id, line, named, oneOf, ref } from './common.ts';
 
-export const rewardType = Type.String({
-  minLength: 1,
+export const rewardType = line({
   maxLength: 64,
   description: 'A type from your game, such as `coins`.',
 });

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { named, oneOf, ref, strictObject, time } from './common.ts';
+import { line, named, oneOf, ref, strictObject, time } from './common.ts';
 import { userRef } from './decision.ts';
 import { rewardType } from './reward.ts';
 
@@ -44,7 +44,7 @@ export const spendRequestSchema = named('SpendRequest', 'Spends from a balance.'
   type: rewardType,
   amount: Type.Integer({ minimum: 1, maximum: maxAmount }),
   reason: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 64, description: 'What the player bought.' }),
+    line({ maxLength: 64, description: 'What the player bought.' }),
   ),
 });
 
@@ -115,7 +115,7 @@ export const grantRequestSchema = named(
     type: rewardType,
     amount: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
     duration_s: Type.Optional(Type.Integer({ minimum: 1, maximum: 31_536_000 })),
-    reason: Type.String({ minLength: 1, maxLength: 64, description: 'Why, for the audit log.' }),
+    reason: line({ maxLength: 64, description: 'Why, for the audit log.' }),
   },
 );
 

@@ -3,7 +3,8 @@ import type { AuditLog, Operation } from '../store/audit-log.ts';
 import type { Clock } from '../platform/time.ts';
 import type { MakeId } from '../platform/ids.ts';
 import { normalizeOrigin } from '../platform/names.ts';
-import { DomainError, throwFieldErrors } from '../platform/domain-error.ts';
+import { toOneLine } from '../platform/one-line.ts';
+import { DomainError, errorsWhere, throwFieldErrors } from '../platform/domain-error.ts';
 import type { Queries } from '../store/database.ts';
 import type { Quotas } from '../store/quotas.ts';
 import { type IfMatch, requireMatch } from '../store/if-match.ts';
@@ -20,7 +21,9 @@ interface Deps {
   incrementConfigVersion(queries: Queries, accountId: string): Promise<void>;
 }
 
-type KeySettings = Pick<ApiKey, 'kind' | 'name' | 'allowed_origins' | 'rate_limit'>;
+type KeySettings = Pick<ApiKey, 'kind' | 'allowed_origins' | 'rate_limit'> & {
+  name: string | undefined;
+};
 
 /** Manages API keys. Each call runs in the caller's transaction. */
 export interface KeyManager {
@@ -94,10 +97,12 @@ export function createKeyManager({
   return {
     create(operation, request) {
       const { kind, allowed_origins: origins, rate_limit: limit } = request;
+      const { name, errors: nameErrors } = normalizeName(request.name);
       // In the live environment, allowing every origin must be explicit.
       const areOriginsRequired = kind === 'publishable' && operation.scope.environment === 'live';
       const normalized = normalizeOrigins(origins ?? ['*']);
       throwFieldErrors([
+        ...nameErrors,
         ...normalized.errors,
         ...(areOriginsRequired && origins === undefined
           ? [{ pointer: '/allowed_origins', message: 'is required for a publishable key in live' }]
@@ -107,15 +112,16 @@ export function createKeyManager({
           : []),
         ...findLimitErrors(ceiling, limit),
       ]);
-      return createWithText(operation, { ...request, allowed_origins: normalized.origins });
+      return createWithText(operation, { ...request, name, allowed_origins: normalized.origins });
     },
     async update(operation, { id, ifMatch }, changes) {
       const before = await findActive(operation, id);
       requireMatch(ifMatch, revisionOfKey(before));
-      const { name = before.name } = changes;
+      const { name = before.name, errors: nameErrors } = normalizeName(changes.name);
       const { allowed_origins: origins, rate_limit: limit = before.rate_limit } = changes;
       const normalized = normalizeOrigins(origins ?? before.allowed_origins);
       throwFieldErrors([
+        ...nameErrors,
         ...normalized.errors,
         ...(before.kind === 'secret' && origins !== undefined
           ? [{ pointer: '/allowed_origins', message: 'is for publishable keys only' }]
@@ -133,7 +139,7 @@ export function createKeyManager({
     async roll(operation, id, chosenOverlapS) {
       const before = await findActive(operation, id);
       const overlapS = chosenOverlapS ?? (before.leaked_at === undefined ? 86_400 : 0);
-      const created = await createWithText(operation, before, id);
+      const created = await createWithText(operation, { ...before, name: before.name }, id);
       await revokeKey(operation.queries, operation.scope, id, clock.nowMs() + overlapS * 1_000);
       await finish(operation, 'key.rolled', id, before);
       return created;
@@ -145,6 +151,16 @@ export function createKeyManager({
     },
   };
 }
+
+/** Returns a key's name as one line, and an error for a text without a visible character. */
+function normalizeName(text: string | undefined) {
+  const name = text === undefined ? undefined : toOneLine(text, maxNameLength);
+  const isMissing = text !== undefined && name === undefined;
+  return { name, errors: errorsWhere([isMissing, '/name', 'must contain a visible character']) };
+}
+
+/** As long as in the schema. */
+const maxNameLength = 100;
 
 /** Returns origins as browsers send them, because a key compares them, and an error for each text that is none. */
 function normalizeOrigins(texts: readonly string[]) {

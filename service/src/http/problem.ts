@@ -1,4 +1,4 @@
-import { problemStatus } from '@trueward/protocol';
+import { linePattern, problemStatus } from '@trueward/protocol';
 import type { Problem } from '@trueward/protocol/wire';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { UnsupportedTokenVersionError } from '../decision/token.ts';
@@ -322,6 +322,8 @@ const patternTexts: Readonly<Record<string, string>> = {
     'must be 1 to 64 characters without spaces, commas, semicolons or number signs',
   '^[A-Z]{2}$': 'must be two capital letters, such as DE',
   '\\S': 'must not be empty',
+  [linePattern]:
+    'must be one line of visible text, without spaces at its ends or characters that turn it around',
   '^\\s*[^\\s@]+@[^\\s@]+\\s*$': 'must be an e-mail address',
 };
 

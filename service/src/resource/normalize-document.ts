@@ -1,4 +1,5 @@
 import type { FieldError } from '../platform/domain-error.ts';
+import { toOneLine } from '../platform/one-line.ts';
 import {
   normalizeCategory,
   normalizeCountry,
@@ -30,23 +31,43 @@ const languages: NameKind = {
   message: 'must be a BCP 47 language tag, such as pt or pt-BR',
 };
 
-/** The members with names, by kind of object. Each path leads to a name or to an array of names. */
+/** What people call the object. As long as in the schemas. */
+const titles: NameKind = {
+  normalize: (text) => toOneLine(text, 200),
+  message: 'must contain a visible character',
+};
+/** Text that may be empty. */
+const texts: NameKind = { normalize: (text) => toOneLine(text, 500) ?? '', message: '' };
+
+/**
+ * The members with names, by kind of object. Each path leads to a name or to an array of names, and may lead through an
+ * array of objects.
+ */
 const nameMembers: Partial<Record<ResourceKind, readonly [path: readonly string[], NameKind][]>> = {
   policy: [
+    [['name'], titles],
     [['when', 'countries'], countries],
     [['when', 'languages'], languages],
     [['block', 'domains'], domains],
     [['block', 'categories'], categories],
   ],
   source: [
+    [['name'], titles],
     [['allowed_domains'], domains],
     [['ads_txt', 'domain'], domains],
   ],
   advertiser: [
+    [['name'], titles],
     [['domain'], domains],
     [['categories'], categories],
   ],
-  creative: [[['categories'], categories]],
+  creative: [
+    [['name'], titles],
+    [['alt'], texts],
+    [['media', 'captions', 'label'], texts],
+    [['categories'], categories],
+  ],
+  houseAd: [[['name'], titles]],
 };
 
 /**
@@ -65,11 +86,14 @@ export function normalizeDocument<K extends ResourceKind>(
   };
   const normalizeAt = (
     value: unknown,
-    [member, ...rest]: readonly string[],
+    path: readonly string[],
     names: NameKind,
     pointer = '',
   ): unknown => {
+    const [member, ...rest] = path;
     if (member !== undefined) {
+      if (Array.isArray(value))
+        return value.map((item, index) => normalizeAt(item, path, names, `${pointer}/${index}`));
       if (typeof value !== 'object' || value === null || !(member in value)) return value;
       const inner = (value as Record<string, unknown>)[member];
       return { ...value, [member]: normalizeAt(inner, rest, names, `${pointer}/${member}`) };

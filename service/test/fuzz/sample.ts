@@ -57,7 +57,7 @@ export function createSampler(components: Record<string, Schema>): Sampler {
     if (pattern === undefined) return 'text';
     const prefix = /^\^([a-z]{3})_\[0-7\]/.exec(pattern)?.[1];
     if (prefix !== undefined) return `${prefix}_01h455vb4pex5vsknk084sn02q`;
-    const regex = new RegExp(pattern);
+    const regex = new RegExp(pattern, 'u');
     const example = examples.find((text) => regex.test(text));
     if (example === undefined) throw new Error(`No example matches the pattern ${pattern}.`);
     return example;

@@ -56,6 +56,35 @@ test.each<[ResourceKind, string]>([
   ]);
 });
 
+test.each<[ResourceKind, string]>([
+  ['policy', '/name'],
+  ['source', '/name'],
+  ['advertiser', '/name'],
+  ['creative', '/name'],
+  ['houseAd', '/name'],
+])('a %s’s %s is one visible line', (kind, pointer) => {
+  expect(normalize(kind, nest(pointer, '  Summer\n\u202esale '))).toEqual({
+    document: nest(pointer, 'Summer sale'),
+    errors: [],
+  });
+  for (const wrong of [' ', '\u202e', '\u200b'])
+    expect(normalize(kind, nest(pointer, wrong)).errors).toEqual([
+      { pointer, message: 'must contain a visible character' },
+    ]);
+});
+
+test('a creative’s texts for players are one line each, and may be empty', () => {
+  const document = (text: string) => ({
+    alt: text,
+    media: { captions: [{ label: text, language: 'en' }] },
+  });
+  for (const [given, kept] of [
+    ['A\nhorse ', 'A horse'],
+    ['\u202e', ''],
+  ] as const)
+    expect(normalize('creative', document(given))).toEqual({ document: document(kept), errors: [] });
+});
+
 test.each([{}, { when: null }, { when: {} }, { when: { countries: 7 } }, { block: 'all' }])(
   'what a document %j lacks stays out',
   (document) => {

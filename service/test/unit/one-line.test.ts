@@ -13,6 +13,8 @@ test.each([
   ['a text that gets longer', '\ufb1d'.repeat(20), '\u05d9\u05b4'.repeat(10)],
   ['a long text with a character on the border', `${'a'.repeat(19)}👨`, 'a'.repeat(19)],
   ['nothing visible', ' \u202e\u0000\n', undefined],
+  ['an invisible character', '\u200b', undefined],
+  ['a filler', '\u3164', undefined],
 ])('%s becomes one line that can be shown', (_, text, expected) => {
   expect(toOneLine(text, 20)).toBe(expected);
 });

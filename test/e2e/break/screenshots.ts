@@ -10,6 +10,12 @@ import { waitForStart, watch } from './player.ts';
 import { startSite } from './site.ts';
 
 const root = join(import.meta.dirname, '../../..');
+if (process.argv[2]?.startsWith('-')) {
+  console.log(`npm run screenshots:break [-- <folder>]
+
+Takes screenshots of every view in an ad break, in four sizes and both text directions. Default folder: docs/images/break.`);
+  process.exit(process.argv[2] === '--help' ? 0 : 1);
+}
 const folder = process.argv[2] ?? join(root, 'docs/images/break');
 
 const sizes = {

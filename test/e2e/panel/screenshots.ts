@@ -8,6 +8,12 @@ import { createPanelClient, type PanelClient } from '../../../service/test/http/
 import { type InProcessService, startInProcess } from '../../../service/test/in-process.ts';
 import { createManualClock, type ManualClock } from '../../../service/test/manual-clock.ts';
 
+if (process.argv[2]?.startsWith('-')) {
+  console.log(`npm run screenshots:panel [-- <folder>]
+
+Takes the screenshots for the panel guide, with a week of demo data. Default folder: docs/images/panel.`);
+  process.exit(process.argv[2] === '--help' ? 0 : 1);
+}
 const folder = process.argv[2] ?? join(import.meta.dirname, '../../../docs/images/panel');
 const hourMs = 3_600_000;
 const desktop = { width: 1100, height: 780 };

@@ -1,3 +1,4 @@
+import { linePattern } from '@trueward/protocol';
 import type { GrantBudgetList, GrantBudgetRequest, WalletReport } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import { isTimeZone } from '../../history/time-buckets.ts';
@@ -108,7 +109,7 @@ export function addWalletOperationRoutes(app: FastifyInstance, deps: Deps): void
         params: {
           type: 'object',
           required: ['type'],
-          properties: { type: { type: 'string', minLength: 1, maxLength: 64 } },
+          properties: { type: { type: 'string', maxLength: 64, pattern: linePattern } },
         },
         headers: changeHeaders,
         body: { $ref: 'GrantBudgetRequest#' },
