@@ -233,6 +233,7 @@ export function connectPortal(
       {
         clock,
         hold,
+        destroyed: signal,
         connect,
         portalPlacement: findPlacement(placement),
         occupy() {

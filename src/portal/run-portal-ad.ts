@@ -14,6 +14,8 @@ const endLimitMs = 300_000;
 export interface PortalAdDeps {
   clock: Clock;
   hold: Hold;
+  /** Ends when the ads are destroyed. Nothing holds the game from then on. */
+  destroyed: AbortSignal;
   /** Resolves with the adapter when it is ready. Rejects with the result of the call if it isn't. */
   connect(): Promise<PortalAdapter>;
   /** The placement's name at the portal. */
@@ -73,7 +75,7 @@ function performCall(
   { kind, onClose, onOpen, onStart, signal }: BreakRequest,
   settle: (result: ShowResult) => void,
 ): void {
-  const { clock, connect, hold, occupy, portalPlacement, track } = deps;
+  const { clock, connect, destroyed, hold, occupy, portalPlacement, track } = deps;
   const call = linkSignals(signal);
   let hasEnded = false;
   let hasStarted = false;
@@ -119,14 +121,17 @@ function performCall(
   }
 
   function startLate(): void {
+    if (destroyed.aborted) return;
     const releaseGame = hold();
     const vacate = occupy();
     const finish = (): void => {
       cancelLimit();
+      stopDestroyed();
       vacate?.();
       releaseGame();
     };
     const cancelLimit = clock.after(endLimitMs, finish);
+    const stopDestroyed = listen(destroyed, 'abort', finish);
     releaseLate = finish;
   }
 

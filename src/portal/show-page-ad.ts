@@ -12,6 +12,8 @@ import { runPortalAd } from './run-portal-ad.ts';
 
 export interface ShowPageAdDeps extends BreakDeps {
   hold: Hold;
+  /** Ends when the ads are destroyed. */
+  signal: AbortSignal;
   adapter: PortalAdapter;
   onShown(decisionId: string): void;
   /** Reports that the ad SDK has no ad, so that the next decision is another one. */
@@ -95,6 +97,7 @@ export async function showPageAd(
       {
         clock,
         hold,
+        destroyed: deps.signal,
         connect: async () => adapter,
         portalPlacement: placement,
         decisionId,

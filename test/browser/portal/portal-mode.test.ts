@@ -331,6 +331,30 @@ describe('a bad adapter', () => {
 });
 
 describe('the game behind a portal’s ad', () => {
+  it.each([['before'], ['after']])(
+    'goes on if the SDK is destroyed %s a late ad began',
+    async (order) => {
+      let begin = (): void => undefined;
+      const show: PortalAdapter['show'] = (_kind, _placement, { onStart }) => {
+        begin = onStart;
+        return never();
+      };
+      page = createPortalPage(createAdapter({ show }));
+      const { clock, game } = page;
+      const showing = page.show();
+      await eventually(() => expect(game.holds).toBe(1));
+      await clock.advance(15_000);
+      expect((await showing).outcome).toBe('timeout');
+      if (order === 'before') page.destroy();
+      begin();
+      if (order === 'after') {
+        expect(game.holds).toBe(1);
+        page.destroy();
+      }
+      expect(game.holds).toBe(0);
+    },
+  );
+
   const press = (type: string, target: EventTarget, code: string): void =>
     void target.dispatchEvent(new KeyboardEvent(type, { code, key: code, bubbles: true }));
 
