@@ -43,9 +43,7 @@ export const spendRequestSchema = named('SpendRequest', 'Spends from a balance.'
   }),
   type: rewardType,
   amount: Type.Integer({ minimum: 1, maximum: maxAmount }),
-  reason: Type.Optional(
-    line({ maxLength: 64, description: 'What the player bought.' }),
-  ),
+  reason: Type.Optional(line({ maxLength: 64, description: 'What the player bought.' })),
 });
 
 export const spendSchema = named('Spend', 'A completed spend.', {

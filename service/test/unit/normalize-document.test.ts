@@ -82,7 +82,10 @@ test('a creative’s texts for players are one line each, and may be empty', () 
     ['A\nhorse ', 'A horse'],
     ['\u202e', ''],
   ] as const)
-    expect(normalize('creative', document(given))).toEqual({ document: document(kept), errors: [] });
+    expect(normalize('creative', document(given))).toEqual({
+      document: document(kept),
+      errors: [],
+    });
 });
 
 test.each([{}, { when: null }, { when: {} }, { when: { countries: 7 } }, { block: 'all' }])(
