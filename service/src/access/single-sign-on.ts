@@ -1,4 +1,5 @@
 import * as oidc from 'openid-client';
+import { toOneLine } from '../platform/one-line.ts';
 
 /** How panel users sign in at the operator's OpenID provider. */
 export interface SingleSignOnSettings {
@@ -58,8 +59,10 @@ export class SingleSignOnError extends Error {
 
 /** How long the provider may take to answer a request. */
 const timeoutS = 10;
-/** How far the provider's clock may differ. */
-const clockToleranceS = 30;
+/** How far the provider's clock may differ from the machine's, which may not be synchronized. */
+const clockToleranceS = 300;
+/** Maximum size of the provider's answers, which have a few thousand bytes. */
+const maxBytes = 1_048_576;
 const loopback = /^(?:localhost|127\.0\.0\.1|\[::1\])$/;
 
 /** Uses an OpenID provider: authorization code flow with PKCE, state and nonce. */
@@ -78,6 +81,7 @@ export function createSingleSignOn(settings: SingleSignOnSettings): SingleSignOn
         : oidc.ClientSecretPost(settings.clientSecret),
       {
         timeout: timeoutS,
+        [oidc.customFetch]: fetchBounded,
         ...(loopback.test(issuer.hostname) ? { execute: [oidc.allowInsecureRequests] } : {}),
       },
     );
@@ -94,7 +98,7 @@ export function createSingleSignOn(settings: SingleSignOnSettings): SingleSignOn
         nonce: oidc.randomNonce(),
         verifier: oidc.randomPKCECodeVerifier(),
       };
-      const url = oidc.buildAuthorizationUrl(provider, {
+      const parameters = {
         redirect_uri: redirectUrl,
         scope: 'openid email',
         state: pending.state,
@@ -103,8 +107,13 @@ export function createSingleSignOn(settings: SingleSignOnSettings): SingleSignOn
         code_challenge_method: 'S256',
         // `max_age` also makes the provider tell when the person entered credentials.
         ...(isFresh ? { prompt: 'login', max_age: '0' } : {}),
-      });
-      return { url, pending };
+      };
+      try {
+        return { url: oidc.buildAuthorizationUrl(provider, parameters), pending };
+      } catch (error) {
+        // The provider names something as its page that no browser may be sent to.
+        return rejectProvider(error);
+      }
     },
     async finish(returnedUrl, { state, nonce, verifier }) {
       const provider = await configure().catch(rejectProvider);
@@ -124,12 +133,14 @@ export function createSingleSignOn(settings: SingleSignOnSettings): SingleSignOn
               .fetchUserInfo(provider, tokens.access_token, claims.sub)
               .catch(rejectProvider)
           : claims;
-      const isTrusted =
-        isVerified === true || (isVerified === undefined && settings.assumesVerifiedEmail);
-      if (typeof email !== 'string' || !isTrusted)
+      const isAddress = typeof email === 'string' && /^[^\p{Cc}\p{Cs}]+$/u.test(email);
+      // Amazon Cognito and Apple send the text.
+      const isConfirmed = isVerified === true || (isVerified as unknown) === 'true';
+      const isTrusted = isConfirmed || (isVerified === undefined && settings.assumesVerifiedEmail);
+      if (!isAddress || !isTrusted)
         throw new SingleSignOnError(
           'unverified_email',
-          `The provider sent ${typeof email === 'string' ? 'an e-mail address' : 'no e-mail address'} with email_verified ${JSON.stringify(isVerified)}.`,
+          `The provider sent ${isAddress ? 'an e-mail address' : 'no e-mail address'} with email_verified ${toOneLine(JSON.stringify(isVerified) ?? 'missing', 100)}.`,
         );
       return {
         email,
@@ -142,7 +153,34 @@ export function createSingleSignOn(settings: SingleSignOnSettings): SingleSignOn
 function rejectProvider(error: unknown): never {
   const isDenied =
     error instanceof oidc.AuthorizationResponseError && error.error === 'access_denied';
-  throw new SingleSignOnError(isDenied ? 'cancelled' : 'provider_failed', String(error), {
+  throw new SingleSignOnError(isDenied ? 'cancelled' : 'provider_failed', describe(error), {
     cause: error,
   });
 }
+
+/** Says what went wrong, down to the cause: the library's own message says only of which kind it is. */
+function describe(error: unknown): string {
+  const texts = new Set<string>();
+  for (let at = error; at instanceof Error && texts.size < 5; at = at.cause) {
+    texts.add(at.message);
+    // What the provider says, such as `invalid_client`.
+    if (at instanceof oidc.ResponseBodyError || at instanceof oidc.AuthorizationResponseError)
+      texts.add([at.error, at.error_description].filter(Boolean).join(' '));
+  }
+  return toOneLine([...texts].join(': '), 500) ?? 'unknown error';
+}
+
+/** Fetches, like the global function, an answer of limited size. */
+const fetchBounded: oidc.CustomFetch = async (url, options) => {
+  const response = await fetch(url, options as RequestInit);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    // Leaving the loop closes the connection.
+    if (size > maxBytes)
+      throw new Error(`${new URL(url).host} answered with more than ${maxBytes} bytes.`);
+    chunks.push(chunk);
+  }
+  return new Response(size === 0 ? null : Buffer.concat(chunks), response);
+};

@@ -177,8 +177,19 @@ test('a returned URL signs in the browser that started, once', async () => {
   const other = openBrowser();
   expect(await other.follow(callback)).toBe('/login?reason=expired');
   await other.load(start());
-  expect(await other.follow(callback)).toBe('/login?reason=provider_failed');
+  expect(await other.follow(callback)).toBe('/login?reason=expired');
   expect(await other.readUser()).toBe('authentication_required');
+});
+
+test('of two tabs in which a sign-in begins, the later one signs in', async () => {
+  const browser = openBrowser();
+  const [first, second] = [await browser.load(start()), await browser.load(start())];
+  const [firstUrl = '', secondUrl = ''] = [first, second].map(
+    ({ headers }) => headers.get('location') ?? '',
+  );
+  expect(await browser.follow(firstUrl)).toBe('/login?reason=expired');
+  expect(await browser.follow(secondUrl)).toBe('/');
+  expect(await browser.readUser()).toBe('owner@example.com');
 });
 
 test.each([

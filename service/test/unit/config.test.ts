@@ -96,7 +96,22 @@ test('quotas name what they limit', () => {
 test.each([
   ['OIDC_ISSUER', 'http://id.example', 'expected an https URL'],
   ['OIDC_ISSUER', 'https://user:s3cret@id.example', 'expected an https URL'],
+  ['OIDC_ISSUER', 'https://login.microsoftonline.com/common/v2.0', 'id of your directory'],
+  ['OIDC_ISSUER', 'https://login.microsoftonline.com/organizations', 'id of your directory'],
+  ['OIDC_ISSUER', 'https://LOGIN.microsoftonline.com//Consumers/v2.0', 'id of your directory'],
+  ['OIDC_ISSUER', 'https://login.microsoftonline.com/%63ommon/v2.0', 'id of your directory'],
+  ['OIDC_ISSUER', 'https://login.microsoftonline.com', 'id of your directory'],
   ['OIDC_ISSUER', 'https://id.example', 'OIDC_CLIENT_ID is missing'],
+  [
+    'OIDC_ISSUER',
+    'https://login.microsoftonline.com/72f988bf-86f1-41af-91ab-2d7cd011db47/v2.0',
+    'OIDC_CLIENT_ID is missing',
+  ],
+  [
+    'OIDC_ISSUER',
+    'https://login.microsoftonline.com/studio.onmicrosoft.com/v2.0',
+    'OIDC_CLIENT_ID is missing',
+  ],
   ['OIDC_CLIENT_SECRET', 'secret', 'OIDC_ISSUER is missing'],
   ['OIDC_EMAIL', 'none', 'expected verified or any'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4317', 'OTEL_EXPORTER_OTLP_ENDPOINT is "…"; expected'],

@@ -7,7 +7,7 @@ const path = '/panel/api/single-sign-on';
 /** Why somebody who comes back from the provider isn't signed in. */
 const reasons: Record<string, string> = {
   cancelled: 'You did not finish signing in. Try again.',
-  expired: 'That took too long, or was started in another browser. Try again.',
+  expired: 'That took too long, or was started in another tab or browser. Try again.',
   unknown_user: 'Nobody here has the e-mail address of that sign-in. Ask an owner to invite you.',
   unverified_email:
     'The provider does not confirm your e-mail address. Confirm it there, or ask whoever runs this service about OIDC_EMAIL.',

@@ -89,7 +89,7 @@ export function addSingleSignOn(app: FastifyInstance, deps: PanelDeps): void {
     },
   );
 
-  app.get(
+  app.get<{ Querystring: { state?: unknown } }>(
     `${url}/callback`,
     {
       schema: { hide: true },
@@ -98,9 +98,11 @@ export function addSingleSignOn(app: FastifyInstance, deps: PanelDeps): void {
     async (request, reply) => {
       const signOn = provider();
       const pending = readPending(pendingCookie.read(request));
+      // A later start, in another tab, stays pending.
+      if (!pending || pending.state !== request.query.state)
+        return showSignIn(reply, { reason: 'expired' });
       // Each start can be finished once.
       pendingCookie.clear(reply);
-      if (!pending) return showSignIn(reply, { reason: 'expired' });
       const takeBack = deps.limiter.onUnknownCredential(request, reply);
       try {
         const identity = await signOn.finish(new URL(request.url, redirectUrl()), pending);

@@ -22,11 +22,20 @@ export const hasProtocol =
 export const isPublicUrl = (text: string): boolean =>
   hasProtocol('http:', 'https:')(text) && new URL(text).username + new URL(text).password === '';
 
-/** Whether the text is the URL of an OpenID provider. Its answers are only trusted over TLS, or from this machine. */
-export const isProvider = (text: string): boolean =>
-  isPublicUrl(text) &&
-  (hasProtocol('https:')(text) ||
-    /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(new URL(text).hostname));
+/**
+ * Whether the text is the URL of an OpenID provider. Its answers are only trusted over TLS, or from this machine. It must be
+ * one directory: anybody can have one at Microsoft Entra ID, and name any e-mail address in it.
+ */
+export function isProvider(text: string): boolean {
+  if (!isPublicUrl(text)) return false;
+  const { protocol, hostname, pathname } = new URL(text);
+  if (protocol !== 'https:') return /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(hostname);
+  return hostname !== 'login.microsoftonline.com' || entraDirectory.test(pathname);
+}
+
+/** The id or the domain of a directory, as opposed to `common` and `organizations`. */
+const entraDirectory =
+  /^\/(?:[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|[\w-]+(?:\.[\w-]+)+)(?:\/|$)/i;
 
 export const acceptAny = (): boolean => true;
 

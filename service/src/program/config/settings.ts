@@ -186,7 +186,8 @@ export const settings = {
   },
   OIDC_ISSUER: {
     description: 'an OpenID provider at which panel users can sign in; unset: passwords only',
-    expected: 'an https URL, or an http URL of this machine',
+    expected:
+      'an https URL, or an http URL of this machine; of Microsoft Entra ID, with the id of your directory',
     isValid: isProvider,
   },
   OIDC_CLIENT_ID: {
