@@ -12,10 +12,16 @@ interface CapResult {
 /** The default of `page_reward_cap`. */
 const defaultPageRewardCap = { max: 5, per_s: 86_400 } as const;
 
-/** The limits of the rewards that only an ad SDK in the page confirms. */
-export const pageRewardLimits = ({
-  page_reward_cap: cap = defaultPageRewardCap,
-}: Pick<Placement, 'page_reward_cap'>): Limits => ({ cooldown_s: 0, frequency_cap: cap });
+/**
+ * The limits of the rewards that only an ad SDK in the page confirms. The default still limits them once the placement has
+ * been archived.
+ */
+export const pageRewardLimits = (
+  placement: Pick<Placement, 'page_reward_cap'> | undefined,
+): Limits => ({
+  cooldown_s: 0,
+  frequency_cap: placement?.page_reward_cap ?? defaultPageRewardCap,
+});
 
 /** Whether a view that only an ad SDK in the page confirms may earn the placement's reward. */
 export const paysPageAds = ({

@@ -121,7 +121,6 @@ function isCapped(
   servedAtMs: number,
 ): boolean {
   const placement = snapshot.placements.get(decision.placement)?.placement;
-  if (!placement) return false;
   const exceeds = (limits: Limits, onlyInPage = false): boolean => {
     const windowMs = capWindowMs(limits);
     if (windowMs === 0) return false;
@@ -129,6 +128,7 @@ function isCapped(
     return exceedsCaps(limits, times, servedAtMs);
   };
   return (
-    exceeds(placement) || (decision.evidence !== null && exceeds(pageRewardLimits(placement), true))
+    (placement !== undefined && exceeds(placement)) ||
+    (decision.evidence !== null && exceeds(pageRewardLimits(placement), true))
   );
 }

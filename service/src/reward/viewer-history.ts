@@ -48,9 +48,8 @@ export async function readHistory(
   );
   const computeCapWindow = (decision: DecisionState): number => {
     const placement = snapshot.placements.get(decision.placement)?.placement;
-    if (!placement) return 0;
     const pageWindowMs = decision.evidence ? capWindowMs(pageRewardLimits(placement)) : 0;
-    return Math.max(capWindowMs(placement), pageWindowMs);
+    return Math.max(placement ? capWindowMs(placement) : 0, pageWindowMs);
   };
   const cappedDecisions = openDecisions.filter((decision) => computeCapWindow(decision) > 0);
   const [adViews, rewardedAds] = await Promise.all([

@@ -211,6 +211,26 @@ test('the limits of page rewards hold for decisions and for rewards', async () =
   expect(isInPage(await request(player))).toBe(true);
 });
 
+test('the default limit of page rewards holds for ads of a placement that has been archived', async () => {
+  const { client } = game;
+  const placement = await client.manage<Placement>('POST', '/v1/placements', {
+    name: 'event',
+    format: 'rewarded',
+    reward: { type: 'coins', amount: 1 },
+    cooldown_s: 0,
+    page_rewards: 'client_attested',
+  });
+  const { id } = await createPageSource({ placements: ['event'] });
+  const player = { user_ref: newPlayer(), placement: 'event', ...ready };
+  const decisions = [];
+  for (let count = 0; count < 7; count += 1) decisions.push(await request(player));
+  await client.manage('DELETE', `/v1/sources/${id}`);
+  await client.manage('DELETE', `/v1/placements/${placement.id}`);
+  const states = [];
+  for (const decision of decisions) states.push((await showInPage(decision))?.state);
+  expect(states).toEqual([...Array<string>(5).fill('earned'), 'pending', 'pending']);
+});
+
 test('the placement’s own limits count the page’s ads too', async () => {
   await pay({ cooldown_s: 60 });
   const player = { user_ref: newPlayer(), ...ready };
