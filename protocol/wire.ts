@@ -589,7 +589,7 @@ export interface Policy {
    */
   placements: string[];
   /**
-   * When the policy applies. All specified conditions must match.
+   * When the policy applies. All specified conditions must match. An empty list is no condition.
    */
   when: {
     /**
@@ -2151,7 +2151,7 @@ export interface PolicyRequest {
    */
   placements?: string[];
   /**
-   * When the policy applies. All specified conditions must match.
+   * When the policy applies. All specified conditions must match. An empty list is no condition.
    */
   when?: {
     /**
@@ -2235,7 +2235,7 @@ export interface PolicyUpdate {
    */
   placements?: string[];
   /**
-   * When the policy applies. All specified conditions must match.
+   * When the policy applies. All specified conditions must match. An empty list is no condition.
    */
   when?: {
     /**

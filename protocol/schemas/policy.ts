@@ -42,7 +42,8 @@ export const policySchema = named('Policy', 'A rule that blocks ad requests or c
     },
     {
       default: {},
-      description: 'When the policy applies. All specified conditions must match.',
+      description:
+        'When the policy applies. All specified conditions must match. An empty list is no condition.',
     },
   ),
   block: strictObject(

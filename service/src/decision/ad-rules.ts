@@ -7,6 +7,7 @@ import type {
   Placement,
 } from '@trueward/protocol/wire';
 import { readIdTime } from '../platform/ids.ts';
+import { normalizeSegments } from '../platform/names.ts';
 
 /*
  * How many ads a player sees, by the ad rules. Everything here is pure: the player's ads and the time are passed in.
@@ -229,11 +230,13 @@ export function findNextTimes(
 /** Returns the types of timed rewards with which a player sees no such ads, by the rules for the placement. */
 export const findFreeingTypes = (
   rules: readonly AdRule[],
-  segments: readonly string[] = [],
-): string[] =>
-  rules.flatMap((rule) =>
-    rule.ad_free_with !== undefined && isForPlayer(rule, segments) ? [rule.ad_free_with] : [],
+  segments: readonly string[] | undefined,
+): string[] => {
+  const normalSegments = normalizeSegments(segments);
+  return rules.flatMap((rule) =>
+    rule.ad_free_with !== undefined && isForPlayer(rule, normalSegments) ? [rule.ad_free_with] : [],
   );
+};
 
 /** The formats that a user token or an entitlement can free from ads. */
 export type AdFreeFormats = readonly Decision['format'][];

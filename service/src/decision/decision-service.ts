@@ -3,7 +3,7 @@ import { disclose, type DemandRecord, type Player } from '../demand/index.ts';
 import { createMac } from '../access/secret-box.ts';
 import type { Clock } from '../platform/time.ts';
 import type { MakeId } from '../platform/ids.ts';
-import { normalizeCountry } from '../platform/names.ts';
+import { normalizeCountry, normalizeSegments } from '../platform/names.ts';
 import { formatInstant } from '../platform/time.ts';
 import type { Scope } from '../store/database.ts';
 import {
@@ -233,12 +233,13 @@ function makeDecideInput(
   // A server may send what it got from elsewhere. A country that is not known matches no policy.
   const knownCountry = country === undefined ? undefined : normalizeCountry(country);
   if (knownCountry !== undefined) context.country = knownCountry;
-  if (request.segments !== undefined) context.segments = request.segments;
+  const segments = normalizeSegments(request.segments);
+  if (segments.length > 0) context.segments = segments;
   const findEnds = () =>
     findRuleEnds(
       snapshot.adRules.enabled,
       joinVisit(entry.placement.format, request.session, seenAds, nowMs),
-      request.segments ?? [],
+      segments,
     );
   return {
     snapshot,

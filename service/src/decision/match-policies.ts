@@ -23,6 +23,8 @@ export interface PolicyContext {
 interface Lists {
   countries: ReadonlySet<string> | undefined;
   languages: ReadonlySet<string> | undefined;
+  devices: ReadonlySet<string> | undefined;
+  hours: ReadonlySet<number> | undefined;
   segments: ReadonlySet<string> | undefined;
   advertisers: ReadonlySet<string>;
   sources: ReadonlySet<string>;
@@ -32,14 +34,20 @@ interface Lists {
 
 /** Policies never change: a change to the configuration creates new ones. */
 const listsOf = memoize(({ when, block }: Policy): Lists => ({
-  countries: when.countries && new Set(when.countries),
-  languages: when.languages && new Set(when.languages.map((range) => range.toLowerCase())),
-  segments: when.segments && new Set(when.segments),
+  countries: conditionOn(when.countries),
+  languages: conditionOn(when.languages?.map((range) => range.toLowerCase())),
+  devices: conditionOn(when.devices),
+  hours: conditionOn(when.hours),
+  segments: conditionOn(when.segments),
   advertisers: new Set(block.advertisers),
   sources: new Set(block.sources),
   categories: new Set(block.categories),
   domains: new Set(block.domains?.map((domain) => domain.toLowerCase())),
 }));
+
+/** An empty list is no condition. Otherwise, a policy would silently never apply. */
+const conditionOn = <T>(list: readonly T[] | undefined): ReadonlySet<T> | undefined =>
+  list === undefined || list.length === 0 ? undefined : new Set(list);
 
 /** Returns the policies whose conditions the request meets. A condition on an unknown property isn't met. */
 export function selectApplicable(policies: readonly Policy[], context: PolicyContext): Policy[] {
@@ -47,14 +55,13 @@ export function selectApplicable(policies: readonly Policy[], context: PolicyCon
   const ranges = context.language === undefined ? [] : listRanges(context.language);
   return policies.filter((policy) => {
     const { when } = policy;
-    const { countries, languages, segments } = listsOf(policy);
+    const { countries, languages, devices, hours, segments } = listsOf(policy);
     return (
       (countries === undefined || countries.has(context.country ?? '')) &&
       (languages === undefined || ranges.some((range) => languages.has(range))) &&
-      (when.devices === undefined ||
-        (context.device !== undefined && when.devices.includes(context.device))) &&
+      (devices === undefined || devices.has(context.device ?? '')) &&
       (when.child_directed === undefined || when.child_directed === context.childDirected) &&
-      (when.hours === undefined || when.hours.includes(context.hour)) &&
+      (hours === undefined || hours.has(context.hour)) &&
       (segments === undefined ||
         (context.segments?.some((segment) => segments.has(segment)) ?? false))
     );

@@ -1,5 +1,6 @@
 import { domainToASCII } from 'node:url';
 import { countryCodes } from '@trueward/protocol/countries';
+import { toOneLine } from './one-line.ts';
 
 /*
  * Normal forms of the names that operators and bidders write in different ways. A rule that blocks a name compares normal
@@ -66,6 +67,17 @@ export function normalizeCategory(text: string): string | undefined {
   if (!/^iab/i.test(id)) return /\d/.test(id) || /^[A-Z]{6}$/.test(id) ? id : undefined;
   return /^IAB(?:[1-9]|1\d|2[0-6])(?:-[1-9]\d{0,2})?$/i.test(id) ? id.toUpperCase() : undefined;
 }
+
+/** As long as in requests. */
+const maxSegment = 64;
+
+/** Returns a segment, as the game names it, as one visible line. */
+export const normalizeSegment = (text: string): string | undefined =>
+  text.length > maxSegment ? undefined : toOneLine(text, maxSegment);
+
+/** Returns a player's segments in the form in which they are compared. */
+export const normalizeSegments = (texts: readonly string[] = []): string[] =>
+  texts.flatMap((text) => normalizeSegment(text) ?? []);
 
 /** Returns a normalized category and the category that includes it: `IAB7-39` is part of `IAB7`. */
 export function listCategories(category: string): string[] {

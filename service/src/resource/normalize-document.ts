@@ -5,6 +5,7 @@ import {
   normalizeCountry,
   normalizeDomain,
   normalizeLanguage,
+  normalizeSegment,
 } from '../platform/names.ts';
 import type { ResourceKind, Stored } from './resource.ts';
 
@@ -31,6 +32,11 @@ const languages: NameKind = {
   message: 'must be a BCP 47 language tag, such as pt or pt-BR',
 };
 
+const segments: NameKind = {
+  normalize: normalizeSegment,
+  message: 'must be a segment of up to 64 characters, as the game sends it',
+};
+
 /** What people call the object. As long as in the schemas. */
 const titles: NameKind = {
   normalize: (text) => toOneLine(text, 200),
@@ -48,6 +54,7 @@ const nameMembers: Partial<Record<ResourceKind, readonly [path: readonly string[
     [['name'], titles],
     [['when', 'countries'], countries],
     [['when', 'languages'], languages],
+    [['when', 'segments'], segments],
     [['block', 'domains'], domains],
     [['block', 'categories'], categories],
   ],
@@ -68,6 +75,7 @@ const nameMembers: Partial<Record<ResourceKind, readonly [path: readonly string[
     [['categories'], categories],
   ],
   houseAd: [[['name'], titles]],
+  adRule: [[['segments'], segments]],
 };
 
 /**

@@ -28,6 +28,8 @@ async function requestStatuses(env: Record<string, string>) {
     listedCountry: await readStatus(publishable, 'de'),
     otherCountry: await readStatus(publishable, 'FR'),
     unknownCountry: await readStatus(publishable, 'XX'),
+    afterOwnClaim: await readStatus(publishable, 'FR, DE'),
+    afterOtherClaim: await readStatus(publishable, 'DE,XX, FR'),
     withoutHeader: await readStatus(publishable),
     fromServer: await readStatus(secret, 'DE'),
   };
@@ -38,13 +40,20 @@ const unblockedStatuses = {
   listedCountry: 'filled',
   otherCountry: 'filled',
   unknownCountry: 'filled',
+  afterOwnClaim: 'filled',
+  afterOtherClaim: 'filled',
   withoutHeader: 'filled',
   fromServer: 'filled',
 };
 
 test('a country policy uses the header from a trusted load balancer', async () => {
   const env = { COUNTRY_HEADER: 'CF-IPCountry', TRUSTED_PROXIES: 'loopback' };
-  expect(await requestStatuses(env)).toEqual({ ...unblockedStatuses, listedCountry: 'blocked' });
+  expect(await requestStatuses(env)).toEqual({
+    ...unblockedStatuses,
+    listedCountry: 'blocked',
+    // The proxy has added its header to the client's own.
+    afterOwnClaim: 'blocked',
+  });
 });
 
 test('a country header from an untrusted client is ignored', async () => {

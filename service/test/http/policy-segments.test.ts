@@ -33,3 +33,36 @@ test('a segment policy blocks only players in the segment', async () => {
   });
   expect((await request(['newcomer', 'newcomer'])).status).toBe(422);
 });
+
+const everything = { kind: 'policy', block: { everything: true } };
+
+test.each([
+  [['kids'], 'kids'],
+  [[' kids '], 'kids'],
+  [['kids'], ' kids\u202e'],
+  [['caf\u00e9'], 'cafe\u0301'],
+])('a policy for %j applies to the segment %j', async (segments, segment) => {
+  const { id } = await client.manage<Policy>('POST', '/v1/policies', {
+    name: 'Children',
+    when: { segments },
+    ...everything,
+  });
+  const player = { placement: 'revive', user_ref: 'player-2' };
+  const { body } = await client.decide({ ...player, segments: [segment] });
+  await client.manage('DELETE', `/v1/policies/${id}`);
+  expect(body.status).toBe('blocked');
+});
+
+test.each(['countries', 'languages', 'devices', 'hours', 'segments'])(
+  'an empty list of %s is no condition',
+  async (member) => {
+    const { id } = await client.manage<Policy>('POST', '/v1/policies', {
+      name: 'Everybody',
+      when: { [member]: [] },
+      ...everything,
+    });
+    const { body } = await client.decide({ placement: 'revive', user_ref: 'player-3' });
+    await client.manage('DELETE', `/v1/policies/${id}`);
+    expect(body.status).toBe('blocked');
+  },
+);

@@ -8,10 +8,14 @@ const categories = { given: 'iab7-39', kept: 'IAB7-39', wrong: 'sports!' };
 const countries = { given: 'de', kept: 'DE', wrong: 'Germany' };
 const languages = { given: 'pt_br', kept: 'pt-BR', wrong: '??' };
 
+const segments = { given: ' kids\u00a0', kept: 'kids', wrong: 'k'.repeat(65) };
+
 /** Every member with names. */
 const members: [ResourceKind, string, typeof domains][] = [
   ['policy', '/when/countries', countries],
   ['policy', '/when/languages', languages],
+  ['policy', '/when/segments', segments],
+  ['adRule', '/segments', segments],
   ['policy', '/block/domains', domains],
   ['policy', '/block/categories', categories],
   ['source', '/allowed_domains', domains],

@@ -52,7 +52,7 @@ const joinWithOr = (values: readonly (string | number)[]): string => {
 
 type Fields = Record<string, unknown>;
 
-/** Converts form values to a policy. Cleared lists are dropped, because an empty condition would never match. */
+/** Converts form values to a policy, without cleared lists. */
 export function toPolicy(values: Fields): Pick<Policy, 'placements' | 'when' | 'block'> & Fields {
   return {
     ...values,

@@ -218,7 +218,7 @@ function judge({ bid, currency }: RawBid, ids: BidIds, rules: BidRules): Bid | R
 type BidCreative = Pick<Bid, 'advertiserDomains' | 'creativeId' | 'categories' | 'attributes'>;
 
 function judgeCreative(bid: UnknownObject, blocked: BlockLists): BidCreative | Rejection {
-  const declaredDomains = readStrings(bid['adomain']);
+  const declaredDomains = readList(bid['adomain']) ?? [];
   const advertiserDomains = declaredDomains.flatMap((text) => normalizeDomain(text) ?? []);
   if (advertiserDomains.length === 0 || advertiserDomains.length < declaredDomains.length) {
     return [
@@ -234,15 +234,20 @@ function judgeCreative(bid: UnknownObject, blocked: BlockLists): BidCreative | R
   if (advertiser !== undefined) {
     return [lossReasons.blockedAdvertiser, `Advertiser ${advertiser} is blocked.`];
   }
-  const categories = readStrings(bid['cat']).map((code) => normalizeCategory(code) ?? code);
+  const [cat, attr] = [readList(bid['cat']), readList(bid['attr'])?.map(Number)];
+  const attributes = attr?.every(Number.isInteger) ? attr : undefined;
+  if (!cat || !attributes) {
+    const name = cat ? 'attr' : 'cat';
+    return [lossReasons.invalid, `The bid's ${name} is ${quote(bid[name])}; expected a list.`];
+  }
+  const categories = cat.map((code) => normalizeCategory(code) ?? code);
   const category = categories.find((code) =>
     listCategories(code).some((other) => blocked.categories.includes(other)),
   );
   if (category !== undefined) {
     return [lossReasons.blockedCategory, `Category ${quote(category)} is blocked.`];
   }
-  const attributes = Array.isArray(bid['attr']) ? bid['attr'].filter(Number.isInteger) : [];
-  const attribute = attributes.find((code: number) => blocked.attributes.includes(code));
+  const attribute = attributes.find((code) => blocked.attributes.includes(code));
   if (attribute !== undefined) {
     return [lossReasons.blockedAttribute, `Creative attribute ${attribute} is blocked.`];
   }
@@ -286,8 +291,18 @@ function readText(value: unknown): string | undefined {
   return /[\p{Cc}\p{Cs}]/u.test(value) ? undefined : value;
 }
 
-const readStrings = (value: unknown): string[] =>
-  Array.isArray(value) ? value.slice(0, 50).flatMap((item) => readText(item) ?? []) : [];
+/** Maximum number of an ad's domains, categories or attributes. Real bids have a few. */
+const maxListed = 50;
+
+/**
+ * Reads a list of texts, of which some bidders send a single one. Returns undefined if any of it can't be read, because a
+ * rule could then not be checked against it.
+ */
+function readList(value: unknown): string[] | undefined {
+  const items = [value ?? []].flat().filter((item) => item !== null && item !== '');
+  const texts = items.flatMap((item) => readText(item) ?? []);
+  return texts.length < items.length || texts.length > maxListed ? undefined : texts;
+}
 
 const readCount = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isInteger(value) && value > 0 && value < 1e9

@@ -5,6 +5,7 @@ import type { MacroValues } from './macros.ts';
 import type { CaptionFile, MediaFile } from './media.ts';
 import { type TimeOffset, withoutUndefined } from './values.ts';
 import { VastError, type VastErrorCode, vastErrorCodes } from './vast-error.ts';
+import { normalizeCategory, normalizeDomain } from '../../platform/names.ts';
 
 /** An ad that can be shown, merged with all of its wrappers. The macros in its URLs are not expanded yet. */
 export interface VastAd {
@@ -120,9 +121,14 @@ function checkCategories(wrappers: readonly Wrapper[], { categories }: InLineAd)
 /** Whether a block covers a category: `IAB7` covers `IAB7-39`. Codes from different authorities never match. */
 function coversCategory(block: Category, category: Category): boolean {
   const haveAuthorities = block.authority !== undefined && category.authority !== undefined;
-  if (haveAuthorities && block.authority !== category.authority) return false;
-  return category.code === block.code || category.code.startsWith(`${block.code}-`);
+  if (haveAuthorities && toHost(block.authority) !== toHost(category.authority)) return false;
+  const [blocked, code] = [toCode(block), toCode(category)];
+  return code === blocked || code.startsWith(`${blocked}-`);
 }
+
+/** Authorities are URLs, which ad servers write in different ways. */
+const toHost = (authority = ''): string => normalizeDomain(authority) ?? authority.toLowerCase();
+const toCode = ({ code }: Category): string => (normalizeCategory(code) ?? code).toLowerCase();
 
 /** Returns the macro values that describe the ad. They apply to all trackers in its chain. */
 export const makeAdMacros = (ad: VastAd): MacroValues => ({

@@ -142,8 +142,10 @@ export function createCountry(
     },
     read(headers) {
       const value = headers[header];
+      // Some proxies add their header to the client's own. The last one comes from the nearest proxy.
+      const last = typeof value === 'string' ? value.split(',').at(-1) : undefined;
       // CDNs send values such as XX and T1 for an unknown country.
-      return typeof value === 'string' ? normalizeCountry(value) : undefined;
+      return last === undefined ? undefined : normalizeCountry(last);
     },
   };
 }

@@ -117,9 +117,9 @@ export function addInspectionRoutes(app: FastifyInstance, deps: PanelDeps): void
           mayReadWallets &&
           wallets.hasActive(principal, pseudonym(principal, player), types),
         // Schema validation has filled in all default values.
-        ...(policy ? { policy: normalizePolicy(policy as Stored<'policy'>) } : {}),
+        ...(policy ? { policy: readDraft('policy', '/policy', policy as Stored<'policy'>) } : {}),
         ...(policyId === undefined ? {} : { policyId }),
-        ...(adRule ? { adRule: checkAdRule(adRule as Stored<'adRule'>) } : {}),
+        ...(adRule ? { adRule: readDraft('adRule', '/ad_rule', adRule as Stored<'adRule'>) } : {}),
         ...(adRuleId === undefined ? {} : { adRuleId }),
       });
       if (result) return result;
@@ -131,20 +131,19 @@ export function addInspectionRoutes(app: FastifyInstance, deps: PanelDeps): void
   );
 }
 
-function checkAdRule(adRule: Stored<'adRule'>): Stored<'adRule'> {
+/** Normalizes a draft like a document that is stored. A policy that blocks nothing yet can be tried. */
+function readDraft<K extends 'policy' | 'adRule'>(
+  kind: K,
+  member: string,
+  received: Stored<K>,
+): Stored<K> {
+  const { document, errors } = normalizeDocument(kind, received);
+  const violations = kind === 'adRule' ? checkDocument(kind, document, () => []) : [];
   throwFieldErrors(
-    checkDocument('adRule', adRule, () => []).map(({ pointer, message }) => ({
-      pointer: `/ad_rule${pointer}`,
+    [...errors, ...violations].map(({ pointer, message }) => ({
+      pointer: `${member}${pointer}`,
       message,
     })),
-  );
-  return adRule;
-}
-
-function normalizePolicy(received: Stored<'policy'>): Stored<'policy'> {
-  const { document, errors } = normalizeDocument('policy', received);
-  throwFieldErrors(
-    errors.map(({ pointer, message }) => ({ pointer: `/policy${pointer}`, message })),
   );
   return document;
 }

@@ -266,13 +266,16 @@ describe('a chain of wrappers', () => {
   });
 
   test.each([
-    ['the same code', 'IAB7'],
-    ['a subcategory', 'IAB7-39'],
-  ])('is rejected with 205 when a wrapper blocks %s', async (_what, code) => {
+    ['the same code', 'IAB7', 'https://c.example'],
+    ['a subcategory', 'IAB7-39', 'https://c.example'],
+    ['a code in lowercase', 'iab7-39', 'https://c.example'],
+    ['a code of the same authority by another name', 'IAB7', 'www.C.example'],
+    ['a code of the same authority by another URL', 'IAB7', 'http://c.example./'],
+  ])('is rejected with 205 when a wrapper blocks %s', async (_what, code, authority) => {
     const { result } = await resolve(
       categories(
         '<BlockedAdCategories authority="https://c.example">IAB7, IAB8-5</BlockedAdCategories>',
-        `<Category authority="https://c.example">${code}</Category>`,
+        `<Category authority="${authority}">${code}</Category>`,
       ),
     );
     expect(result.noAd).toMatchObject({ code: 205 });
