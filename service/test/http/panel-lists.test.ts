@@ -1,3 +1,4 @@
+import type { Problem } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createManualClock } from '../manual-clock.ts';
@@ -63,6 +64,15 @@ test('a request can read several objects by id', async () => {
 test('a search treats SQL wildcards literally', async () => {
   for (const q of ['%', "'", '\\']) expect((await list({ q })).total).toBe(0);
 });
+
+test.each(['name=%00', '%00=a', '%00', 'status=active&review.status=%00'])(
+  'a filter with text that cannot be stored is refused: %s',
+  async (where) => {
+    const path = `/panel/api/advertisers?${new URLSearchParams({ where })}`;
+    const { status, body } = await owner.send<Problem>('GET', path);
+    expect([status, body.errors?.[0]?.pointer]).toEqual([422, '/where']);
+  },
+);
 
 test('a list contains only objects that belong to the session’s account and environment', async () => {
   const liveClient = createPanelClient(runningService.url, 'live');

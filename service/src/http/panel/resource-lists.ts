@@ -3,6 +3,8 @@ import { toEffective } from '../../resource/effective-state.ts';
 import { searchResources } from '../../resource/resource-store.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import { toEntityTag } from '../operations.ts';
+import { ProblemError } from '../problem.ts';
+import { findUnstorableText } from '../request-bodies.ts';
 import { managedResources, webhookResource } from '../routes/resources.ts';
 import { type PanelDeps, textSchema } from './panel-deps.ts';
 
@@ -47,10 +49,7 @@ export function addResourceLists(app: FastifyInstance, { database, clock }: Pane
         const { data, total } = await searchResources(database, getPrincipal(request), kind, {
           ...(q === undefined || q === '' ? {} : { text: q }),
           ...(ids === undefined ? {} : { ids: ids.split(',') }),
-          where: [...new URLSearchParams(where)].map(([member, value]) => ({
-            path: member,
-            value,
-          })),
+          where: readFilters(where),
           sort,
           descending: order === 'desc',
           limit,
@@ -65,4 +64,13 @@ export function addResourceLists(app: FastifyInstance, { database, clock }: Pane
       },
     );
   }
+}
+
+/** @throws ProblemError for text that the database can't compare: the filters are encoded twice, and checked once. */
+function readFilters(where: string): { path: string; value: string }[] {
+  const filters = [...new URLSearchParams(where)].map(([path, value]) => ({ path, value }));
+  if (findUnstorableText(filters) === undefined) return filters;
+  throw new ProblemError('invalid_request', 'The query string is not valid.', {
+    errors: [{ pointer: '/where', message: 'contains a character that is not allowed in text' }],
+  });
 }
