@@ -1,5 +1,6 @@
+import { DomainError } from '../platform/domain-error.ts';
 import type { Clock } from '../platform/time.ts';
-import type { Database, Queries } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
 import { type Attempt, createLockout } from './lockout.ts';
 import type { OneTimeCodes, Passwords } from './credentials.ts';
 import type { Sessions } from './sessions.ts';
@@ -35,6 +36,8 @@ export interface SignIn {
   /**
    * Starts a session for a user who has been authenticated by a link, and remembers that the user has signed in from
    * this IP. Returns the session token.
+   *
+   * @throws DomainError when the user has been removed or changed the password since then.
    */
   beginByLink(user: User, ip: string): Promise<string>;
   /**
@@ -59,14 +62,27 @@ export interface SignIn {
 
 export function createSignIn({ database, clock, codes, sessions, passwords }: Deps): SignIn {
   const lockout = createLockout(database, clock);
-  const begin = async (queries: Queries, user: User, confirmedAtMs?: number): Promise<string> => {
-    await queries.query('UPDATE users SET last_sign_in_at = $3 WHERE account_id = $1 AND id = $2', [
-      user.accountId,
-      user.id,
-      new Date(clock.nowMs()),
-    ]);
-    return sessions.begin(queries, user, confirmedAtMs);
-  };
+  /**
+   * Starts a session, unless the user has been removed or changed the password since `user` was read. Otherwise, a sign-in
+   * in progress would outlive the change, which ends the user's sessions.
+   */
+  const begin = (
+    { accountId, id, password }: User,
+    confirmedAtMs?: number,
+  ): Promise<string | undefined> =>
+    database.transaction(async (queries) => {
+      // Waits for such a change. Every hash has its own salt.
+      const rows = await queries.query(
+        `UPDATE users SET last_sign_in_at = $3
+          WHERE account_id = $1 AND id = $2 AND password IS NOT DISTINCT FROM $4::text RETURNING id`,
+        [accountId, id, new Date(clock.nowMs()), password],
+      );
+      return rows.length === 0
+        ? undefined
+        : sessions.begin(queries, { accountId, id }, confirmedAtMs);
+    });
+  const toResult = (sessionToken: string | undefined): SignInResult =>
+    sessionToken === undefined ? { failure: 'sign_in_failed' } : { sessionToken };
   /** Verifies credentials, subject to the limits on failed attempts. */
   const verifyLimited = async (
     attempt: Attempt,
@@ -84,7 +100,9 @@ export function createSignIn({ database, clock, codes, sessions, passwords }: De
   return {
     async beginByLink(user, ip) {
       await lockout.remember({ email: user.email, ip });
-      return database.transaction((queries) => begin(queries, user));
+      const sessionToken = await begin(user);
+      if (sessionToken !== undefined) return sessionToken;
+      throw new DomainError('conflict', 'Your password has been changed: sign in with it.');
     },
     async bySingleSignOn({ email: provenEmail, authenticatedAtMs = 0, account, ip }) {
       const email = normalizeEmail(provenEmail);
@@ -98,9 +116,7 @@ export function createSignIn({ database, clock, codes, sessions, passwords }: De
       await lockout.remember({ email, ip });
       // A provider that doesn't tell when credentials were entered confirms nothing.
       const confirmedAtMs = Math.min(authenticatedAtMs, clock.nowMs());
-      return {
-        sessionToken: await database.transaction((queries) => begin(queries, user, confirmedAtMs)),
-      };
+      return toResult(await begin(user, confirmedAtMs));
     },
     async byPassword({ password, code, account, ip, email: enteredEmail }) {
       const email = normalizeEmail(enteredEmail);
@@ -130,8 +146,7 @@ export function createSignIn({ database, clock, codes, sessions, passwords }: De
           : { failure: 'sign_in_failed' };
       });
       if (failure || !user) return failure ?? { failure: 'sign_in_failed' };
-      const signedIn = user;
-      return { sessionToken: await database.transaction((queries) => begin(queries, signedIn)) };
+      return toResult(await begin(user));
     },
     confirm: (user, { password, code }, { ip, requiresCode }) =>
       verifyLimited({ email: user.email, ip }, async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { findUser, type User } from '../../src/access/user.ts';
 import { lockConfiguration } from '../../src/store/config-version.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
-import { type PanelClient, signInAs, signInOwner } from './panel-client.ts';
+import { password, type PanelClient, signInAs, signInOwner } from './panel-client.ts';
 
 let running: InProcessService;
 let owner: PanelClient;
@@ -101,3 +101,59 @@ test('a request in progress cannot change the password after another change of i
   });
   expect((await read(known.id)).password).toBe(changed.password);
 });
+
+/** Makes a change just before the next transaction begins, as if it had been committed by then. */
+function changeBeforeNextTransaction(change: () => Promise<unknown>): void {
+  const { database } = running.service;
+  const { transaction } = database;
+  database.transaction = async (work, options) => {
+    database.transaction = transaction;
+    await change();
+    return transaction.call(database, work, options) as never;
+  };
+}
+
+const remove = () =>
+  running.service.database.transaction(async (queries) => {
+    const scope = { accountId: known.accountId, environment: 'live' as const };
+    const operation = { queries, scope, actor: 'owner@example.com' };
+    await running.service.users.manager.remove(operation, { id: known.id, ifMatch: undefined });
+  });
+
+const signIns = {
+  'with the old password': () =>
+    running.service.users.signIn.byPassword({ email: known.email, password, ip: '192.0.2.1' }),
+  'at the OpenID provider': () =>
+    running.service.users.signIn.bySingleSignOn({
+      email: known.email,
+      authenticatedAtMs: undefined,
+      ip: '192.0.2.1',
+    }),
+  'by an earlier link': () =>
+    running.service.users.signIn
+      .beginByLink(known, '192.0.2.1')
+      .catch((error: { code: string }) => ({ failure: error.code })),
+};
+const endings = {
+  'change the password': writers['change the password'].run,
+  'redeem a link': writers['redeem a link'].run,
+  'be removed': remove,
+};
+
+test.each(
+  Object.entries(signIns).flatMap(([name, signIn]) =>
+    Object.entries(endings).map(([ending, run]) => ({ name, ending, signIn, run })),
+  ),
+)(
+  'a sign-in $name that is in progress is not a session of a user who has come to $ending',
+  async ({ signIn, run }) => {
+    changeBeforeNextTransaction(run);
+    expect(await signIn()).toHaveProperty('failure');
+    const sessions = await running.service.database.query(
+      'SELECT 1 FROM sessions WHERE user_id = $1',
+      [known.id],
+    );
+    // Whoever changes the own password stays signed in.
+    expect(sessions).toHaveLength(run === endings['change the password'] ? 1 : 0);
+  },
+);
