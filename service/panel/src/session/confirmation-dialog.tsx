@@ -49,7 +49,7 @@ function EnterPassword({ session }: { session: Session }) {
           onChange={({ target }) => setCode(target.value)}
         />
       )}
-      <ProviderConfirmation />
+      <ProviderConfirmation session={session} />
     </FormDialog>
   );
 }

@@ -33,7 +33,7 @@ function SignInAgain({ session }: { session: Session }) {
           Sign in to continue where you left off. Your input is still here. If you were saving, save
           again.
         </DialogContentText>
-        <ProviderConfirmation />
+        <ProviderConfirmation session={session} />
         {endedSession && <SignInForm email={endedSession.user.email} onSignIn={signIn} />}
       </DialogContent>
     </Dialog>

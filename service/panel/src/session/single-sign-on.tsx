@@ -1,6 +1,8 @@
 import { Alert, Button, Divider } from '@mui/material';
 import { useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
 import { useLocation, useSearchParams } from 'react-router';
+import type { Session } from './session.ts';
 
 const path = '/panel/api/single-sign-on';
 
@@ -68,13 +70,17 @@ export function ProviderSignIn() {
   );
 }
 
-/** A link to the provider for people who have no password. They come back to this page. */
-export function ProviderConfirmation() {
+/** A link to the provider for people who have no password. They come back to this page, and to the same account. */
+export function ProviderConfirmation({ session }: { session: Pick<Session, 'read'> }) {
   const provider = useProvider();
   const { pathname, search } = useLocation();
-  if (!provider) return null;
+  const [account, setAccount] = useState<string>();
+  useEffect(() => {
+    void session.read().then((info) => setAccount(info.account.id));
+  }, [session]);
+  if (!provider || account === undefined) return null;
   return (
-    <Button href={startUrl({ fresh: 'true', page: `${pathname}${search}` })}>
+    <Button href={startUrl({ fresh: 'true', page: `${pathname}${search}`, account })}>
       Use {provider.name} instead (what you entered here is lost)
     </Button>
   );

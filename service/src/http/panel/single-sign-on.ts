@@ -14,7 +14,7 @@ const url = '/panel/api/single-sign-on';
 /** How long a person may take at the provider. */
 const pendingForMs = 15 * 60_000;
 /** A page of the panel. It is only ever used behind `#`, so it can't lead to another site. */
-const pagePattern = '^/(?!/)[\\w/?&=%.,:-]*$';
+const pagePattern = "^/(?!/)[\\w/?&=%.,:+*~!'()-]*$";
 
 /** What the browser keeps while its user is at the provider. */
 interface Pending extends PendingSignIn {
