@@ -69,10 +69,9 @@ const loopback = /^(?:localhost|127\.0\.0\.1|\[::1\])$/;
 export function createSingleSignOn(settings: SingleSignOnSettings): SingleSignOn {
   const issuer = new URL(settings.issuer);
   let configuration: Promise<oidc.Configuration> | undefined;
-  /** Reads the provider's endpoints once. If that fails, the next sign-in tries again. */
-  const configure = (): Promise<oidc.Configuration> => {
-    if (configuration) return configuration;
-    const reading = oidc.discovery(
+  /** Reads the provider's endpoints once. */
+  const configure = (): Promise<oidc.Configuration> =>
+    (configuration ??= oidc.discovery(
       issuer,
       settings.clientId,
       { [oidc.clockTolerance]: clockToleranceS },
@@ -84,15 +83,16 @@ export function createSingleSignOn(settings: SingleSignOnSettings): SingleSignOn
         [oidc.customFetch]: fetchBounded,
         ...(loopback.test(issuer.hostname) ? { execute: [oidc.allowInsecureRequests] } : {}),
       },
-    );
-    configuration = reading;
-    reading.catch(() => (configuration = undefined));
-    return reading;
+    ));
+  /** After a failure, the next sign-in reads the endpoints again: the provider may have been down, or changed them. */
+  const reject = (error: unknown): never => {
+    configuration = undefined;
+    return rejectProvider(error);
   };
   return {
     name: settings.name,
     async begin({ redirectUrl, isFresh }) {
-      const provider = await configure().catch(rejectProvider);
+      const provider = await configure().catch(reject);
       const pending = {
         state: oidc.randomState(),
         nonce: oidc.randomNonce(),
@@ -112,11 +112,11 @@ export function createSingleSignOn(settings: SingleSignOnSettings): SingleSignOn
         return { url: oidc.buildAuthorizationUrl(provider, parameters), pending };
       } catch (error) {
         // The provider names something as its page that no browser may be sent to.
-        return rejectProvider(error);
+        return reject(error);
       }
     },
     async finish(returnedUrl, { state, nonce, verifier }) {
-      const provider = await configure().catch(rejectProvider);
+      const provider = await configure().catch(reject);
       const tokens = await oidc
         .authorizationCodeGrant(provider, returnedUrl, {
           pkceCodeVerifier: verifier,
@@ -124,14 +124,12 @@ export function createSingleSignOn(settings: SingleSignOnSettings): SingleSignOn
           expectedNonce: nonce,
           idTokenExpected: true,
         })
-        .catch(rejectProvider);
+        .catch(reject);
       const claims = tokens.claims();
       if (!claims) throw new SingleSignOnError('provider_failed', 'There is no ID token.');
       const { email, email_verified: isVerified } =
         claims['email'] === undefined
-          ? await oidc
-              .fetchUserInfo(provider, tokens.access_token, claims.sub)
-              .catch(rejectProvider)
+          ? await oidc.fetchUserInfo(provider, tokens.access_token, claims.sub).catch(reject)
           : claims;
       const isAddress = typeof email === 'string' && /^[^\p{Cc}\p{Cs}]+$/u.test(email);
       // Amazon Cognito and Apple send the text.

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createSingleSignOn } from '../../src/access/single-sign-on.ts';
 
 // What an OpenID provider may answer that a real one in a test never does.
@@ -52,9 +52,6 @@ afterAll(() => {
   server.closeAllConnections();
   server.close();
 });
-beforeEach(() => {
-  answers = { metadata: {}, claims: {}, userInfo: {}, header: {} };
-});
 
 const nowS = () => Math.floor(Date.now() / 1_000);
 const createClaims = () => ({
@@ -73,16 +70,22 @@ function send(response: ServerResponse, body: unknown, status = 200): void {
   response.end(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** Signs in, from the start to the end. Resolves to the e-mail address, or to why nobody is signed in. */
-async function signIn(given: Partial<Answers>, back: (state: string) => string = returnCode) {
-  answers = { ...answers, ...given };
-  const signOn = createSingleSignOn({
+const createSignOn = () =>
+  createSingleSignOn({
     issuer,
     clientId: 'trueward',
     clientSecret: 'secret',
     name: 'Hostile',
     assumesVerifiedEmail: false,
   });
+
+/** Signs in, from the start to the end. Resolves to the e-mail address, or to why nobody is signed in. */
+async function signIn(
+  given: Partial<Answers>,
+  back: (state: string) => string = returnCode,
+  signOn = createSignOn(),
+) {
+  answers = { metadata: {}, claims: {}, userInfo: {}, header: {}, ...given };
   const redirectUrl = 'http://127.0.0.1/callback';
   try {
     const { pending } = await signOn.begin({ redirectUrl, isFresh: false });
@@ -213,4 +216,20 @@ test.each<[string, (state: string) => string, RegExp]>([
   ['a refusal', (state) => `state=${state}&error=access_denied`, /^cancelled: /],
 ])('a browser that comes back with %s is not signed in', async (_name, back, cause) => {
   expect(await signIn({}, back)).toMatch(cause);
+});
+
+const es256 = { header: { alg: 'ES256' } };
+test.each<[string, Partial<Answers>, Partial<Answers>]>([
+  [
+    'signs in another way',
+    es256,
+    { ...es256, metadata: { id_token_signing_alg_values_supported: ['ES256'] } },
+  ],
+  ['had no page', { metadata: { authorization_endpoint: undefined } }, {}],
+  ['named an endpoint that fails', { metadata: { token_endpoint: 'http://127.0.0.1:1/' } }, {}],
+  ['could not be read', { onDiscovery: (response) => send(response, '<html>', 503) }, {}],
+])('a provider that %s is read again by the next sign-in', async (_name, before, after) => {
+  const signOn = createSignOn();
+  expect(await signIn(before, returnCode, signOn)).toMatch(/^provider_failed: /);
+  expect(await signIn(after, returnCode, signOn)).toBe('owner@example.com');
 });
