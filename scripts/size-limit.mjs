@@ -12,7 +12,7 @@ const core = `export { createAds } from './dist/index.js'`;
 
 /** The parts of the SDK. `chunk` is loaded after `code`, when it is needed. `limit` is in gzipped bytes. */
 const parts = [
-  { name: 'everything that an ad needs, in one file', code: core, limit: 41_500 },
+  { name: 'everything that an ad needs, in one file', code: core, limit: 41_600 },
   { name: 'one language other than English', code: core, chunk: 'uk', limit: 1_000 },
   { name: 'reading the page’s consent', code: core, chunk: 'page-consent', limit: 2_500 },
   { name: 'banners', code: core, chunk: 'show-banner', limit: 1_500 },
@@ -35,7 +35,7 @@ const parts = [
   {
     name: 'all of it with the PixiJS driver',
     code: `${core}; export { pixiDriver } from './dist/pixi.js'`,
-    limit: 42_050,
+    limit: 42_150,
   },
   {
     name: 'all of it with the Babylon.js driver',

@@ -5,8 +5,11 @@ import type { InputGate } from './input-gate.ts';
 
 /** Button numbers of the {@link https://w3c.github.io/gamepad/#remapping | standard gamepad}. */
 const buttons = { confirm: 0, back: 1, up: 12, down: 13, left: 14, right: 15 };
-/** How far a stick must be moved to count as a press of the directional pad. */
-const stickThreshold = 0.6;
+/**
+ * How far a stick must be moved to count as a press of the directional pad, and how far it must return for the next one. A
+ * stick never rests in one place.
+ */
+const stickThreshold = { press: 0.6, release: 0.4 };
 
 /**
  * Lets a gamepad operate the ad: a direction moves the focus, the bottom button presses the focused control, and the
@@ -24,7 +27,7 @@ export function followGamepads(root: ShadowRoot, gate: InputGate): () => void {
 
   function poll(): void {
     frame = attempt(() => native.requestAnimationFrame(poll));
-    const current = readButtons();
+    const current = readButtons(down);
     const previous = down;
     down = new Map();
     for (const [id, button] of current) {
@@ -69,18 +72,22 @@ export function followGamepads(root: ShadowRoot, gate: InputGate): () => void {
   };
 }
 
-/** Returns the numbers of the buttons that are down, by gamepad and button. */
-function readButtons(): Map<string, number> {
+/** Returns the numbers of the buttons that are down, by gamepad and button. `down` contains those that were. */
+function readButtons(down?: Map<string, boolean>): Map<string, number> {
   const pressed = new Map<string, number>();
   for (const pad of attempt(() => navigator.getGamepads()) ?? []) {
     if (!pad?.connected) continue;
     const add = (button: number) => pressed.set(`${pad.index} ${button}`, button);
+    const move = (button: number, distance: number) => {
+      const { press, release } = stickThreshold;
+      if (distance > (down?.has(`${pad.index} ${button}`) ? release : press)) add(button);
+    };
     pad.buttons.forEach((button, index) => button.pressed && add(index));
     const [x = 0, y = 0] = pad.axes;
-    if (x < -stickThreshold) add(buttons.left);
-    if (x > stickThreshold) add(buttons.right);
-    if (y < -stickThreshold) add(buttons.up);
-    if (y > stickThreshold) add(buttons.down);
+    move(buttons.left, -x);
+    move(buttons.right, x);
+    move(buttons.up, -y);
+    move(buttons.down, y);
   }
   return pressed;
 }

@@ -15,8 +15,8 @@ const scrollKeys = /^(?: |PageUp|PageDown|End|Home|Arrow(?:Up|Down|Left|Right))$
  *
  * The game must see a release event for every key and pointer that was down when the ad opened. If the player releases
  * a key or pointer during the ad, the game receives a synthetic release event after the ad (for pointers, see
- * `release-presses.ts`). A release after the ad reaches the game as usual. A key that is pressed during the ad never
- * reaches the game.
+ * `release-presses.ts`). A release after the ad reaches the game as usual. A key or pointer that is pressed during the
+ * ad never reaches the game.
  *
  * @param ad - The element that contains the ad.
  * @param canvas - The element on which the game listens. Default: `body`.
@@ -28,7 +28,9 @@ export function holdInput(
   canvas: HTMLElement | null,
   gate: InputGate,
 ): () => void {
+  /** What was pressed during the ad and is still down. */
   const keysInAd = new Set<string>();
+  const pointersInAd = new Set<unknown>();
   const judge = createPressJudge(ad, gate);
   const missedKeyReleases: KeyboardEvent[] = [];
   const missedPointerReleases: Event[] = [];
@@ -47,6 +49,8 @@ export function holdInput(
   function onPress(event: Event): void {
     const { type } = event;
     const press = identifyPress(event);
+    if (type !== 'pointerdown') pointersInAd.delete(press);
+    else if (!judge.isForeign(event)) pointersInAd.add(press);
     if (/down$|start$/.test(type)) {
       judge.begin(event);
       // Otherwise, the middle button would start scrolling.
@@ -107,7 +111,7 @@ export function holdInput(
     for (const stop of stops) stop();
     const game = canvas ?? document.body;
     for (const event of missedKeyReleases) game.dispatchEvent(new KeyboardEvent('keyup', event));
-    if (keysInAd.size > 0) withholdUntilReleased(keysInAd);
+    if (keysInAd.size + pointersInAd.size > 0) withholdUntilReleased(keysInAd, pointersInAd);
     releasePresses(game, missedPointerReleases);
   };
 }
@@ -124,18 +128,27 @@ const canScroll = (event: Event): boolean =>
         element.scrollHeight > element.clientHeight,
     );
 
-/** Withholds auto-repeat and release events for the pressed keys from the game. */
-function withholdUntilReleased(pressedKeys: Set<string>): void {
+/** Withholds what follows from pressed keys and pointers from the game: auto-repeat, releases and clicks. */
+function withholdUntilReleased(keys: Set<string>, pointers: Set<unknown>): void {
   const stop = (): void => {
     stopInput();
     stopBlur();
   };
   const stopInput = onInput((event) => {
-    if (!(event instanceof KeyboardEvent) || !pressedKeys.has(event.code)) return;
-    const pressedAgain = event.type === 'keydown' && !event.repeat;
-    if (pressedAgain || event.type === 'keyup') pressedKeys.delete(event.code);
-    if (!pressedAgain) event.stopImmediatePropagation();
-    if (pressedKeys.size === 0) stop();
+    if (event instanceof KeyboardEvent) {
+      if (!keys.has(event.code)) return;
+      const pressedAgain = event.type === 'keydown' && !event.repeat;
+      if (pressedAgain || event.type === 'keyup') keys.delete(event.code);
+      if (!pressedAgain) event.stopImmediatePropagation();
+    } else if (event.type === 'pointerdown') {
+      // Clicks follow a release, with or without another press by an emulated mouse. The next press has its own.
+      pointers.clear();
+    } else if (event instanceof PointerEvent) {
+      if (pointers.has(event.pointerId)) event.stopImmediatePropagation();
+    } else if (event instanceof MouseEvent && event.detail > 0 && pointers.size > 0) {
+      event.stopImmediatePropagation();
+    }
+    if (keys.size + pointers.size === 0) stop();
   });
   // If a key is released in another window, this window receives no event.
   const stopBlur = listen(window, 'blur', stop);

@@ -45,6 +45,14 @@ export function createInputGate(clock: Pick<Clock, 'monotonic'>): InputGate {
   };
 }
 
-/** Returns how long an event has waited, in milliseconds. */
-const findDelayMs = ({ timeStamp }: Pick<Event, 'timeStamp'>): number =>
-  Math.max(native.monotonic() - timeStamp, 0) || 0;
+/** How long a busy page can make an event wait, in milliseconds. The time of an older event is from another clock. */
+const maxDelayMs = 5_000;
+
+/**
+ * Returns how long an event has waited, in milliseconds. Zero if its time is foreign: browsers that are embedded in other
+ * programs leave it at zero, and extensions let the page's clock run faster.
+ */
+function findDelayMs({ timeStamp }: Pick<Event, 'timeStamp'>): number {
+  const delayMs = native.monotonic() - timeStamp;
+  return timeStamp > 0 && delayMs > 0 && delayMs < maxDelayMs ? delayMs : 0;
+}

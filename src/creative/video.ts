@@ -45,7 +45,10 @@ export function createWatchedTime(clock: Pick<Clock, 'monotonic'>): WatchedTime 
   };
 }
 
-/** How long to wait for `canplaythrough` after the first frame, in milliseconds. */
+/**
+ * How long to wait for `canplaythrough` after the first frame, in milliseconds, or for the first frame if the browser has
+ * stopped loading: on iPhones and for players who save data, it loads nothing until playback begins.
+ */
 const bufferGraceMs = 1_500;
 /** How often to look at a video whose events don't arrive, in milliseconds. */
 const pollMs = 250;
@@ -169,7 +172,10 @@ function waitUntilBuffered(
     const stopWatching = watchState(video, clock, () => {
       if (video.error) reject(new Error(findErrorCode(video)));
       else if (video.readyState === HTMLMediaElement.HAVE_ENOUGH_DATA) resolve();
-      else if (video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA)
+      else if (
+        video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA ||
+        video.networkState === HTMLMediaElement.NETWORK_IDLE
+      )
         stops[2] ??= clock.after(bufferGraceMs, resolve);
     });
     stops = [stopWatching, listenTo(signal, 'abort', () => reject(signal.reason))];

@@ -15,7 +15,9 @@ it.each<[description: string, restedMs: number, waitedMs: number, counts: boolea
   ['an event that waited, but happened after the rest', 900, 400, true],
   ['an event that happened during the rest, and waited until after it', 900, 700, false],
   ['an event from the future', 310, -5_000, true],
-  ['an event whose time is foreign', 310, NaN, true],
+  ['an event without a time', 310, NaN, true],
+  ['an event whose time is from a clock that is behind', 310, 3_600_000, true],
+  ['an event from such a clock during the rest', 290, 3_600_000, false],
 ])('%s', async (_description, restedMs, waitedMs, counts) => {
   const clock = createManualClock();
   gate = createInputGate(clock);

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { server } from 'vitest/browser';
 import type { VideoMedia } from '../../../protocol/wire.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -97,6 +97,30 @@ it('plays at its own speed, whatever an extension sets, and rewards the player',
     await eventually(() => expect(element.playbackRate).toBe(1));
   }
   expect(await running).toMatchObject({ outcome: 'rewarded' });
+});
+
+it('is shown and rewarded if the browser loads nothing until playback begins', async () => {
+  // So do browsers on iPhones, and others for players who save data.
+  const preload = vi.spyOn(HTMLMediaElement.prototype, 'preload', 'set');
+  preload.mockImplementation(function (this: HTMLMediaElement) {
+    this.setAttribute('preload', 'none');
+  });
+  try {
+    const stage = setStage();
+    const clock = createManualClock();
+    const time = passTime(clock, { fastVideo: true });
+    const running = stage.run(decide(video, { min_watch_ms: 2_800 }), {}, { clock });
+    await eventually(() => {
+      const [element] = preload.mock.contexts as HTMLVideoElement[];
+      expect(element?.networkState).toBe(HTMLMediaElement.NETWORK_IDLE);
+    });
+    await clock.advance(2_000);
+    await findVideo();
+    time.start();
+    expect(await running).toMatchObject({ outcome: 'rewarded' });
+  } finally {
+    preload.mockRestore();
+  }
 });
 
 it('shows whether the sound is on, whoever changed it', async () => {

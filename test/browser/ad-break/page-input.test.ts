@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { cdp, page, server } from 'vitest/browser';
 import type { ShowResult } from '../../../src/outcome.ts';
-import { openFrontDoor } from '../../../src/platform/front-door.ts';
+import { onInput, openFrontDoor } from '../../../src/platform/front-door.ts';
 import { eventually } from '../../support/eventually.ts';
 import { rowsForRun } from '../../support/quick-run.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
@@ -55,8 +55,17 @@ async function openAd(media = image): Promise<void> {
   await clock.advance(0);
 }
 
-/** Clicks as the browser does for the nth click of a sequence, such as the second click of a double click. */
-async function clickInSequence(target: Element, number: number, button = 'left'): Promise<void> {
+/**
+ * Clicks as the browser does for the nth click of a sequence, such as the second click of a double click.
+ *
+ * @param timestamp - The time of the events, in seconds since 1970. Default: now.
+ */
+async function clickInSequence(
+  target: Element,
+  number: number,
+  button = 'left',
+  timestamp?: number,
+): Promise<void> {
   const { left, top } = target.getBoundingClientRect();
   const frame = window.frameElement?.getBoundingClientRect() ?? new DOMRect();
   const scale = frame.width / ((window.frameElement as HTMLElement | null)?.offsetWidth ?? 1);
@@ -66,6 +75,7 @@ async function clickInSequence(target: Element, number: number, button = 'left')
       type,
       button,
       clickCount: number,
+      ...(timestamp && { timestamp }),
       ...at,
     } as never);
   await nextFrame();
@@ -224,6 +234,29 @@ describe.runIf(server.browser === 'chromium')('Input', () => {
     },
   );
 
+  it.each(['mouse', 'finger'] as const)(
+    'that began in the ad with the %s does not reach the game, however late it ends',
+    async (device) => {
+      const input = device === 'mouse' ? mouse : finger;
+      const received: string[] = [];
+      const controller = new AbortController();
+      await openAd();
+      await clock.advance(600);
+      await input.down(find('.stage'));
+      for (const type of types.concat('pointercancel', 'touchcancel'))
+        window.addEventListener(type, () => received.push(type), { signal: controller.signal });
+      abort.abort();
+      await running;
+      await input.up(stage.canvas);
+      // The next press is the game's own. Everything that followed from the first has arrived before it.
+      await mouse.down(stage.canvas);
+      await mouse.up(stage.canvas);
+      await eventually(() => expect(received).toContain('click'));
+      controller.abort();
+      expect(received).toEqual(['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click']);
+    },
+  );
+
   it('that repeats a key from before the ad presses nothing', async () => {
     await keyboard.down(keys.enter);
     await openAd();
@@ -261,6 +294,18 @@ describe.runIf(server.browser === 'chromium')('Input', () => {
       expect(waitedMs).toBeLessThan(2_000);
     },
   );
+
+  // Events of embedded browsers, such as those in a game launcher, have the time 0.
+  it('counts in a browser whose events have no time', async () => {
+    const times: number[] = [];
+    const stop = onInput(({ timeStamp }) => times.push(timeStamp));
+    await openAd();
+    await clock.advance(600);
+    await clickInSequence(find('button.close'), 1, 'left', 1);
+    stop();
+    expect(times).toContain(0);
+    await eventually(() => expect(isAsking()).toBe(true));
+  });
 
   it('is prevented where it would scroll the page, not where it zooms', async () => {
     await openAd();

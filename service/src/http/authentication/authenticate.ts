@@ -215,8 +215,9 @@ export function addPreflight(app: FastifyInstance): void {
       return reply
         .headers({
           'access-control-allow-methods': 'GET, POST',
+          // The star allows what a page's own `fetch` adds to every request, such as the headers of a tracing library.
           'access-control-allow-headers':
-            'Authorization, Content-Type, Decision-Token, Player-Token',
+            'Authorization, Content-Type, Decision-Token, Player-Token, *',
           'access-control-max-age': '7200',
         })
         .code(204)
