@@ -589,17 +589,17 @@ export interface Policy {
    */
   placements: string[];
   /**
-   * When the policy applies. All specified conditions must match. An empty list is no condition.
+   * When the policy applies. All specified conditions must match. An empty list is no condition. What is not known of a player, such as the country, matches no list.
    */
   when: {
     /**
-     * ISO 3166-1 alpha-2 codes, such as `DE`. Requires the setting `COUNTRY_HEADER`. The country is known only for requests with a publishable key.
+     * ISO 3166-1 alpha-2 codes, such as `DE`. The country is known from the setting `COUNTRY_HEADER`, and from `device.country` in requests with a secret key.
      *
      * @maxItems 500
      */
     countries?: string[];
     /**
-     * BCP 47 language tags. `pt` includes `pt-BR`.
+     * BCP 47 language tags. `pt` includes `pt-BR`, and `zh-Hant` includes `zh-TW`.
      *
      * @maxItems 500
      */
@@ -2151,17 +2151,17 @@ export interface PolicyRequest {
    */
   placements?: string[];
   /**
-   * When the policy applies. All specified conditions must match. An empty list is no condition.
+   * When the policy applies. All specified conditions must match. An empty list is no condition. What is not known of a player, such as the country, matches no list.
    */
   when?: {
     /**
-     * ISO 3166-1 alpha-2 codes, such as `DE`. Requires the setting `COUNTRY_HEADER`. The country is known only for requests with a publishable key.
+     * ISO 3166-1 alpha-2 codes, such as `DE`. The country is known from the setting `COUNTRY_HEADER`, and from `device.country` in requests with a secret key.
      *
      * @maxItems 500
      */
     countries?: string[];
     /**
-     * BCP 47 language tags. `pt` includes `pt-BR`.
+     * BCP 47 language tags. `pt` includes `pt-BR`, and `zh-Hant` includes `zh-TW`.
      *
      * @maxItems 500
      */
@@ -2235,17 +2235,17 @@ export interface PolicyUpdate {
    */
   placements?: string[];
   /**
-   * When the policy applies. All specified conditions must match. An empty list is no condition.
+   * When the policy applies. All specified conditions must match. An empty list is no condition. What is not known of a player, such as the country, matches no list.
    */
   when?: {
     /**
-     * ISO 3166-1 alpha-2 codes, such as `DE`. Requires the setting `COUNTRY_HEADER`. The country is known only for requests with a publishable key.
+     * ISO 3166-1 alpha-2 codes, such as `DE`. The country is known from the setting `COUNTRY_HEADER`, and from `device.country` in requests with a secret key.
      *
      * @maxItems 500
      */
     countries?: string[];
     /**
-     * BCP 47 language tags. `pt` includes `pt-BR`.
+     * BCP 47 language tags. `pt` includes `pt-BR`, and `zh-Hant` includes `zh-TW`.
      *
      * @maxItems 500
      */

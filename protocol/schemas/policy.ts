@@ -27,9 +27,11 @@ export const policySchema = named('Policy', 'A rule that blocks ad requests or c
   when: strictObject(
     {
       countries: list(
-        'ISO 3166-1 alpha-2 codes, such as `DE`. Requires the setting `COUNTRY_HEADER`. The country is known only for requests with a publishable key.',
+        'ISO 3166-1 alpha-2 codes, such as `DE`. The country is known from the setting `COUNTRY_HEADER`, and from `device.country` in requests with a secret key.',
       ),
-      languages: list('BCP 47 language tags. `pt` includes `pt-BR`.'),
+      languages: list(
+        'BCP 47 language tags. `pt` includes `pt-BR`, and `zh-Hant` includes `zh-TW`.',
+      ),
       devices: Type.Optional(Type.Array(oneOf(devices), { maxItems: devices.length })),
       child_directed: Type.Optional(Type.Boolean()),
       hours: Type.Optional(
@@ -43,7 +45,7 @@ export const policySchema = named('Policy', 'A rule that blocks ad requests or c
     {
       default: {},
       description:
-        'When the policy applies. All specified conditions must match. An empty list is no condition.',
+        'When the policy applies. All specified conditions must match. An empty list is no condition. What is not known of a player, such as the country, matches no list.',
     },
   ),
   block: strictObject(

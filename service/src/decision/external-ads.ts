@@ -11,6 +11,7 @@ import {
   type RequestOffer,
   type SourceResponse,
 } from '../demand/index.ts';
+import { listCategories, normalizeCategory } from '../platform/names.ts';
 import type { Clock } from '../platform/time.ts';
 import { getLatencyBucket, latencyMetric } from '../history/source-health.ts';
 import type { ExternalSource, PageSource } from '../resource/resource.ts';
@@ -284,7 +285,7 @@ class Auction {
       };
     if (offer.expiresAtMs !== undefined && offer.expiresAtMs < nowMs + minLifetimeMs)
       return { verdict: 'refused: The ad expires too soon.', reason: lossReasons.filtered };
-    const rejection = rejectAd(ad, this.#input);
+    const rejection = rejectAd(withOfferedCategories(ad, offer), this.#input);
     return rejection === undefined ? { ...ad, ...offeredAd } : this.#toLoss(rejection);
   }
 
@@ -332,6 +333,14 @@ class Auction {
 /** Whether the service has a copy of the offer's icon. An ad must not be shown without its icon. */
 const hasIcon = ({ creative: { icons = [] } }: Ad, { icon }: Offer): boolean =>
   icon === undefined || icons.some(({ origin_url: origin }) => origin === withoutQuery(icon.url));
+
+/** An ad may be offered in more categories than when its creative was imported. Policies block it by all of them. */
+function withOfferedCategories(ad: Ad, { categories: offered }: Offer): Ad {
+  const added = offered
+    .flatMap((code) => listCategories(normalizeCategory(code) ?? code))
+    .filter((category) => !ad.categories.has(category));
+  return added.length === 0 ? ad : { ...ad, categories: new Set([...ad.categories, ...added]) };
+}
 
 /** Why an offer was not chosen. */
 interface Loss {

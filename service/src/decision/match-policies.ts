@@ -1,6 +1,7 @@
 import type { Policy } from '@trueward/protocol/wire';
+import { BoundedMap } from '../platform/bounded-map.ts';
 import { memoize } from '../platform/memoize.ts';
-import { normalizeLanguage } from '../platform/names.ts';
+import { listLanguageForms, normalizeLanguage } from '../platform/names.ts';
 import type { Ad } from './snapshot.ts';
 
 /** Request properties that policies can match. */
@@ -68,11 +69,21 @@ export function selectApplicable(policies: readonly Policy[], context: PolicyCon
   });
 }
 
-/** Lists the language ranges that match a language by basic filtering (RFC 4647, 3.3.1): `pt-BR` matches `pt-br` and `pt`. */
-function listRanges(language: string): string[] {
+/** Ranges by language. Players use few different languages. */
+const knownRanges = new BoundedMap<string, readonly string[]>(1_000);
+
+/**
+ * Lists the language ranges that match a language by basic filtering (RFC 4647, 3.3.1), however it is written: `zh-TW`
+ * matches `zh-tw`, `zh-hant` and `zh`.
+ */
+function listRanges(language: string): readonly string[] {
+  const known = knownRanges.get(language);
+  if (known) return known;
   // An unknown locale is compared as it is.
-  const tag = (normalizeLanguage(language) ?? language.replaceAll('_', '-')).toLowerCase();
-  return listPrefixes(tag, '-', maxParts);
+  const tag = normalizeLanguage(language) ?? language.replaceAll('_', '-');
+  const ranges = listLanguageForms(tag).flatMap((form) => listPrefixes(form, '-', maxParts));
+  knownRanges.set(language, ranges);
+  return ranges;
 }
 
 /** Host names have at most 127 labels, and no language has more than ten subtags. */

@@ -57,16 +57,21 @@ export function normalizeCountry(text: string): string | undefined {
 }
 
 /**
- * Returns the id of an IAB Content Taxonomy category. Ids of taxonomy 1.0, such as `IAB7-39`, become uppercase. Ids of
- * later taxonomies, such as `150` or `v9i3On`, stay as they are.
+ * Returns the id of an IAB Content Taxonomy category. Ids of taxonomy 1.0, such as `IAB7-39`, become uppercase; some
+ * bidders write `iab7_39` or `IAB07-39`. Ids of later taxonomies, such as `150` or `v9i3On`, stay as they are.
  */
 export function normalizeCategory(text: string): string | undefined {
   // Numbers have no leading zeros.
   const id = text.trim().replace(/^0+(?=\d+$)/, '');
+  if (/^iab/i.test(id)) {
+    const [, group, part] = iabCategory.exec(id) ?? [];
+    return group && `IAB${group}${part === undefined ? '' : `-${part}`}`;
+  }
   if (!/^[A-Za-z0-9-]{1,32}$/.test(id)) return undefined;
-  if (!/^iab/i.test(id)) return /\d/.test(id) || /^[A-Z]{6}$/.test(id) ? id : undefined;
-  return /^IAB(?:[1-9]|1\d|2[0-6])(?:-[1-9]\d{0,2})?$/i.test(id) ? id.toUpperCase() : undefined;
+  return /\d/.test(id) || /^[A-Z]{6}$/.test(id) ? id : undefined;
 }
+
+const iabCategory = /^IAB0{0,2}([1-9]|1\d|2[0-6])(?:[-_]0{0,2}([1-9]\d{0,2}))?$/i;
 
 /** As long as in requests. */
 const maxSegment = 64;
@@ -104,6 +109,23 @@ export function normalizeLanguage(text: string): string | undefined {
   if (knownLanguages.size === maxKnownLanguages) knownLanguages.clear();
   knownLanguages.set(text, language);
   return language;
+}
+
+/**
+ * Returns the ways in which a normalized language can be written, in lowercase: with its script and without it. Most
+ * browsers say `zh-TW`; some systems say `zh-Hant-TW`, and people who mean it say `zh-Hant`.
+ */
+export function listLanguageForms(tag: string): string[] {
+  try {
+    const locale = new Intl.Locale(tag);
+    const [language, ...rest] = locale.baseName.split('-');
+    const others = rest.filter((part) => part !== locale.script);
+    const script = locale.script ?? locale.maximize().script;
+    const forms = [tag, [language, ...others].join('-'), [language, script, ...others].join('-')];
+    return [...new Set(script === undefined ? [tag] : forms)].map((form) => form.toLowerCase());
+  } catch {
+    return [tag.toLowerCase()];
+  }
 }
 
 function canonicalizeLanguage(text: string): string | undefined {

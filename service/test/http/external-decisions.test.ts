@@ -203,6 +203,28 @@ test('an approved creative is not shown for another advertiser', async () => {
   );
 });
 
+test('an approved creative is not shown in a category that it did not have when it was reviewed', async () => {
+  let category = '';
+  const source = await addTag((_request, response) => {
+    response.end(createAd('changing').replace('<Creatives>', `${category}<Creatives>`));
+  });
+  await approve(source);
+  const policy = await game.client.manage<{ id: string }>('POST', '/v1/policies', {
+    name: 'No health ads',
+    kind: 'brand_safety',
+    block: { categories: ['IAB7'] },
+    status: 'active',
+  });
+  expect(readVerdicts(await requestAd())[source.name]).toBe('chosen');
+  for (const code of ['IAB7', 'iab07_39', 'IAB1,IAB7-1']) {
+    category = tags('Category', code);
+    expect(readVerdicts(await requestAd())[source.name]).toBe('brand_safety: No health ads');
+  }
+  category = tags('Category', 'IAB8');
+  expect(readVerdicts(await requestAd())[source.name]).toBe('chosen');
+  await game.client.manage('DELETE', `/v1/policies/${policy.id}`);
+});
+
 test('a house ad is served after a hanging source times out', async () => {
   const hangingSource = await addTag(() => undefined, { timeout_ms: 100 });
   const decision = await requestAd();

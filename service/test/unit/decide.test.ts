@@ -7,6 +7,7 @@ import {
   rejectAd,
   rejectSource,
 } from '../../src/decision/decide.ts';
+import { selectApplicable } from '../../src/decision/match-policies.ts';
 import { type AnyResource, compileSnapshot } from '../../src/decision/snapshot.ts';
 import { createAdResources, createKillSwitch, createPlacement, createPolicy } from './fixtures.ts';
 
@@ -186,6 +187,35 @@ describe('a policy', () => {
     [{ devices: ['mobile'], hours: [13] }, true],
   ])('with the conditions %j allows the ad: %s', (conditions, expected) => {
     expect(isFilled(conditions)).toBe(expected);
+  });
+
+  test.each([
+    ['zh-TW', 'zh-TW', true],
+    ['zh-TW', 'zh-Hant-TW', true],
+    ['zh-TW', 'zh_Hant_TW', true],
+    ['zh-Hant', 'zh-TW', true],
+    ['zh-Hant', 'zh-HK', true],
+    ['zh-Hant-TW', 'zh-TW', true],
+    ['zh-Hans', 'zh-CN', true],
+    ['zh-Hans', 'zh', true],
+    ['zh', 'zh-Hant-TW', true],
+    ['pt-BR', 'pt-Latn-BR', true],
+    ['sr-RS', 'sr-Latn-RS', true],
+    ['sr-Cyrl', 'sr', true],
+    ['zh-Hant', 'zh-CN', false],
+    ['zh-TW', 'zh-HK', false],
+    ['zh-TW', 'zh', false],
+    ['pt-BR', 'pt', false],
+    ['sr-Cyrl', 'sr-Latn-RS', false],
+    ['xx-unknown', 'xx-unknown', true],
+  ])('for the language %s applies to a player with %s: %s', (policyLanguage, language, applies) => {
+    const policy = createPolicy({ when: { languages: [policyLanguage] } });
+    const { snapshot, context } = createInput({
+      resources: [policy],
+      input: { context: { childDirected: false, hour: 12, language } },
+    });
+    const policies = snapshot.placements.get('revive')?.policies ?? [];
+    expect(selectApplicable(policies, context).length > 0).toBe(applies);
   });
 
   test('has no effect on other placements or while it is paused', () => {

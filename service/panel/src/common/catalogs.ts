@@ -83,7 +83,7 @@ export function getCategoryName(id: string): string {
 
 /** Whether a text can be the id of a category of one of the taxonomies, such as `IAB7-39`, `150` or `v9i3On`. */
 export const isCategoryId = (text: string): boolean =>
-  /^IAB(?:[1-9]|1\d|2[0-6])(?:-[1-9]\d{0,2})?$/i.test(text) ||
+  /^IAB0{0,2}(?:[1-9]|1\d|2[0-6])(?:[-_]0{0,2}[1-9]\d{0,2})?$/i.test(text) ||
   (!/^iab/i.test(text) && /^(?=.*\d)[A-Za-z0-9-]{1,32}$/.test(text)) ||
   /^[A-Z]{6}$/.test(text);
 

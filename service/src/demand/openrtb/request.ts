@@ -102,8 +102,14 @@ export function buildBidRequest(input: BidRequestInput): JsonObject {
     badv: omitEmpty(blocked.advertisers),
   });
   const request = input.ext ? merge(standardRequest, input.ext) : standardRequest;
-  return { ...request, ...restoreIds(input.id, request) };
+  return { ...merge(request, selectPlayer(standardRequest)), ...restoreIds(input.id, request) };
 }
+
+/** What `ext` must not change: it is the same for every player, and they differ in consent and age. */
+const selectPlayer = (request: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(request).filter(([name]) => ['device', 'user', 'regs'].includes(name)),
+  );
 
 /** Restores the ids, which `ext` must not change. The response is matched to the request by these ids. */
 function restoreIds(id: string, { imp }: JsonObject): JsonObject {

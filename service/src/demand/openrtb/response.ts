@@ -234,6 +234,12 @@ function judgeCreative(bid: UnknownObject, blocked: BlockLists): BidCreative | R
   if (advertiser !== undefined) {
     return [lossReasons.blockedAdvertiser, `Advertiser ${advertiser} is blocked.`];
   }
+  if (!isOneAdvertiser(advertiserDomains)) {
+    return [
+      lossReasons.invalidAdvertiser,
+      `The bid's adomain names several advertisers, ${quote(advertiserDomains)}; expected one, which a review and rules can be about.`,
+    ];
+  }
   const [cat, attr] = [readList(bid['cat']), readList(bid['attr'])?.map(Number)];
   const attributes = attr?.every(Number.isInteger) ? attr : undefined;
   if (!cat || !attributes) {
@@ -252,6 +258,12 @@ function judgeCreative(bid: UnknownObject, blocked: BlockLists): BidCreative | R
     return [lossReasons.blockedAttribute, `Creative attribute ${attribute} is blocked.`];
   }
   return { advertiserDomains, creativeId, categories, attributes };
+}
+
+/** Whether all domains are one advertiser's: a domain and its subdomains. */
+function isOneAdvertiser(domains: readonly string[]): boolean {
+  const shortest = domains.reduce((a, b) => (b.length < a.length ? b : a));
+  return domains.every((domain) => `.${domain}`.endsWith(`.${shortest}`));
 }
 
 /** Returns undefined if the text is not JSON or is nested too deeply. */

@@ -140,6 +140,29 @@ describe('a bid request', () => {
     expect(request['imp']).toHaveLength(1);
   });
 
+  test.each([
+    [{ regs: { coppa: 0 }, device: { lmt: 0, ip: '203.0.113.7' } }],
+    [{ regs: { gdpr: 0, gpp: 'other' }, user: { consent: 'other' } }],
+    [{ regs: null, device: null, user: null }],
+    [{ regs: 'none', device: [{ lmt: 0 }], user: 1 }],
+  ])('says the same about the player if the source extends it with %j', (ext) => {
+    const player = { ...fullBidRequestInput.player, limitAdTracking: true, childDirected: true };
+    const { userId: _userId, ...child } = { ...player, ip: '203.0.113.0' };
+    expect(buildBidRequest({ ...fullBidRequestInput, player: child, ext })).toMatchObject({
+      device: { ua: 'Mozilla/5.0', ip: '203.0.113.0', language: 'de', lmt: 1 },
+      user: { consent: 'tcf' },
+      regs: { coppa: 1, gdpr: 1, gpp: 'gpp' },
+    });
+  });
+
+  test('adds to what it says about the player', () => {
+    const ext = { user: { ext: { eids: [] } }, device: { devicetype: 2 } };
+    expect(buildBidRequest({ ...fullBidRequestInput, ext })).toMatchObject({
+      user: { id: 'u-1', ext: { eids: [] } },
+      device: { ua: 'Mozilla/5.0', devicetype: 2 },
+    });
+  });
+
   test('does not let an extension pollute Object.prototype', () => {
     const ext = JSON.parse('{"__proto__": {"polluted": true}, "site": {"constructor": 1}}');
     buildBidRequest({ ...fullBidRequestInput, ext });
