@@ -210,9 +210,14 @@ export async function checkReferences(
   });
 }
 
-/** SQL conditions that find references to the object with the id `$3` and the name `$4`, by the object's kind. */
+/**
+ * SQL conditions that find references to the object with the id `$3` and the name `$4`, by the object's kind. A rule that
+ * stops an advertiser keeps it: its next ad from outside would otherwise come under a new advertiser, which nothing stops.
+ */
 const referrerConditions: Partial<Record<ResourceKind, string>> = {
-  advertiser: `kind = 'creative' AND document->>'advertiser_id' = $3`,
+  advertiser: `(kind = 'creative' AND document->>'advertiser_id' = $3
+    OR kind = 'policy' AND document->'block'->'advertisers' ? $3
+    OR kind = 'killSwitch' AND document->>'state' = 'on' AND document->>'target_id' = $3)`,
   source: `kind = 'creative' AND document->>'source_id' = $3`,
   creative: `kind = 'houseAd' AND document->>'creative_id' = $3`,
   placement: `kind IN ('houseAd', 'policy', 'source', 'adRule') AND document->'placements' ? $4`,

@@ -38,6 +38,7 @@ import {
   writeTransitions,
 } from './transitions.ts';
 import { readDecisions, readEvents } from './read-decisions.ts';
+import { withArchivedPlacements } from './archived-placements.ts';
 import { judgeDecisions } from './judge-decisions.ts';
 import { requestTrackers } from './request-trackers.ts';
 import { appendEvents } from './timeline.ts';
@@ -125,8 +126,9 @@ async function recordInTransaction(
 ): Promise<RecordResult> {
   const { scope, events, userRefs } = batch;
   const nowMs = deps.nowMs();
-  const snapshot = deps.snapshot(scope);
   const { decisions, recordedEvents } = await lockAndRead(queries, batch, nowMs);
+  const current = deps.snapshot(scope);
+  const snapshot = await withArchivedPlacements(queries, scope, current, decisions.values());
   const codes = findRejectionCodes(batch, decisions, snapshot, nowMs);
   const earlyEvents = findEarly(batch, decisions, recordedEvents);
   const acceptableEvents = events.filter(

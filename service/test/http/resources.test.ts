@@ -133,6 +133,29 @@ test('an object in use cannot be archived', async () => {
   expect(rejection.body.detail).toContain(creative.id);
 });
 
+test.each<[string, string, (id: string) => object]>([
+  [
+    'a policy',
+    '/v1/policies',
+    (id) => ({ name: 'P', kind: 'commercial', block: { advertisers: [id] } }),
+  ],
+  [
+    'a kill switch',
+    '/v1/kill-switches',
+    (id) => ({ scope: 'advertiser', target_id: id, state: 'on' }),
+  ],
+])('an advertiser that %s stops cannot be archived', async (_what, path, makeRule) => {
+  const { body: advertiser } = await post('/v1/advertisers', { name: 'A', domain: 'a.example' });
+  const { body: rule } = await post(path, makeRule(advertiser.id));
+  const rejection = await remove(`/v1/advertisers/${advertiser.id}`);
+  expect([rejection.status, rejection.body.detail]).toEqual([
+    409,
+    `${rule.id} still refers to this object.`,
+  ]);
+  await remove(`${path}/${rule.id}`);
+  expect((await remove(`/v1/advertisers/${advertiser.id}`)).status).toBe(204);
+});
+
 test('a paginated list contains each object once', async () => {
   const names = new Set<unknown>();
   for (let index = 0; index < 5; index += 1) {

@@ -1,7 +1,7 @@
-import type { Decision, MistakeList } from '@trueward/protocol/wire';
+import type { Creative, Decision, HouseAd, MistakeList, Placement } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { updatePlacement, turnOnKillSwitch } from './reward-operator.ts';
-import { startGame, type Game } from './reward-game.ts';
+import { type FilledDecision, startGame, type Game } from './reward-game.ts';
 
 let game: Game;
 beforeAll(async () => {
@@ -396,6 +396,55 @@ test('players who share a reference by the game’s mistake are not denied by it
   // The cap still bounds what one reference is paid.
   expect([count('earned'), count('pending'), count('denied')]).toEqual([2, 8, 0]);
   await updatePlacement(game, 'double-coins', { frequency_cap: undefined });
+});
+
+describe('ads that were requested before their placement was archived', () => {
+  const request = async (name: string, members: Partial<Placement>, count = 1) => {
+    const { client } = game;
+    const { data } = await client.manage<{ data: Creative[] }>('GET', '/v1/creatives');
+    const creative = data.find(({ media }) => media.format === 'image');
+    const placement = await client.manage<Placement>('POST', '/v1/placements', {
+      name,
+      format: 'rewarded',
+      reward: { type: 'coins', amount: 1 },
+      ...members,
+    });
+    const houseAd = await client.manage<HouseAd>('POST', '/v1/house-ads', {
+      name,
+      creative_id: creative?.id,
+      placements: [name],
+    });
+    const decisions: FilledDecision[] = [];
+    while (decisions.length < count) decisions.push(await game.decide(name, { placement: name }));
+    const archive = async () => {
+      await client.manage('DELETE', `/v1/house-ads/${houseAd.id}`);
+      await client.manage('DELETE', `/v1/placements/${placement.id}`);
+    };
+    return { placement, decisions, archive };
+  };
+  const watch = async (decisions: readonly FilledDecision[]) => {
+    const states: unknown[] = [];
+    for (const decision of decisions) states.push((await game.watch(decision))?.state);
+    return states;
+  };
+
+  test.each<[string, Partial<Placement>, string[]]>([
+    ['season-1', {}, ['earned', 'earned', 'earned']],
+    ['season-2', { frequency_cap: { max: 1, per_s: 86_400 } }, ['earned', 'pending', 'pending']],
+    ['season-3', { cooldown_s: 600 }, ['earned', 'pending', 'pending']],
+  ])('of %s earn what its limits %j allow', async (name, limits, states) => {
+    const { decisions, archive } = await request(name, limits, 3);
+    await archive();
+    expect(await watch(decisions)).toEqual(states);
+  });
+
+  test('earn nothing if a kill switch names the placement by its id', async () => {
+    const { placement, decisions, archive } = await request('season-4', {});
+    const turnOff = await turnOnKillSwitch(game, placement.id);
+    await archive();
+    expect(await watch(decisions)).toEqual(['denied']);
+    await turnOff();
+  });
 });
 
 describe('traffic', () => {
