@@ -17,11 +17,13 @@ import {
 } from '../../src/webhook/delivery-list.ts';
 import { claimDue } from '../../src/webhook/delivery-store.ts';
 import { listFailingEndpoints } from '../../src/webhook/probe.ts';
+import { createRecoveryStep } from '../../src/webhook/recovery.ts';
 import { readWebhookHealth } from '../../src/webhook/webhook-health.ts';
 import { accountId, ids, name, scope } from '../twin-accounts.ts';
 import {
   clock,
   counted,
+  makeId,
   nowMs,
   ofPlayer,
   openText,
@@ -71,6 +73,20 @@ const readGauge = async (database: Database, gauge: string): Promise<number> => 
   const text = await registry.metrics();
   return Number(new RegExp(`^${gauge} (.+)$`, 'm').exec(text)?.[1]);
 };
+/** Sends again what a webhook missed. */
+const recoverStep = (own: Database) =>
+  createRecoveryStep({
+    clock,
+    makeId,
+    resources: {
+      find: async () => ({ document: { status: 'enabled', events: ['decision.rewarded'] } }),
+    } as never,
+  })(own, {
+    scope,
+    request: { webhook_id: webhookId, since: '2000-01-01', until: '2100-01-01' },
+    cursor: undefined,
+  } as never);
+
 /** Leaves one tracker request pending, which is due. */
 const onePending = [
   `UPDATE tracker_requests SET next_at = next_at - interval '1 minute', state = CASE
@@ -179,6 +195,26 @@ export const operationReads: ReadCases = {
     read: async (own) => (await readIntegrationFacts(own, scope, nowMs)).rewardReceivers,
     of: { resources: `kind = 'webhook'` },
   },
+  'which webhooks receive rewards, beside some that receive other events': {
+    prepare: [
+      `UPDATE resources SET document = document || jsonb_build_object('events',
+          CASE right(id, 1) WHEN '1' THEN '["decision.rewarded"]'::jsonb ELSE '["decision.served"]' END)
+        WHERE kind = 'webhook'`,
+    ],
+    read: async (own) => (await readIntegrationFacts(own, scope, nowMs)).rewardReceivers,
+    of: { resources: `id = '${webhookId}'` },
+  },
+  'events that a webhook missed, which wait for another account’s': {
+    prepare: [
+      `DELETE FROM webhook_events WHERE id <> '${eventId}'`,
+      `UPDATE webhook_events SET type = 'decision.rewarded'`,
+      `DELETE FROM delivery_queue WHERE account_id = '${accountId}' OR id <> '${deliveryId}'`,
+      `DELETE FROM finished_deliveries`,
+      `UPDATE delivery_queue SET event_id = '${eventId}', webhook_id = '${webhookId}'`,
+    ],
+    read: async (own) => (await recoverStep(own)).counts?.['queued'],
+    of: { webhook_events: 'true' },
+  },
   'which deliveries are late': {
     read: async (own) => (await readIntegrationFacts(own, scope, nowMs + 86_400_000)).late,
     of: { delivery_queue: 'true' },
@@ -246,6 +282,13 @@ export const operationReads: ReadCases = {
   },
   'what players did who simulated nothing': {
     prepare: [`UPDATE decisions SET simulate = 'no_fill' WHERE id <> '${decisionId}'`],
+    read: async (own) => (await readIntegrationFacts(own, scope, nowMs)).players,
+    of: { decisions: `id = '${decisionId}'` },
+  },
+  'what players did who saw ads': {
+    prepare: [
+      `UPDATE decisions SET simulate = NULL, status = CASE id WHEN '${decisionId}' THEN 'filled' ELSE 'no_fill' END`,
+    ],
     read: async (own) => (await readIntegrationFacts(own, scope, nowMs)).players,
     of: { decisions: `id = '${decisionId}'` },
   },

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createRecordReader } from '../../src/decision/player-record.ts';
 import { firstIdAt } from '../../src/platform/ids.ts';
+import { listAuditEntries } from '../../src/store/audit-log.ts';
 import { ids, openTwinDatabase, scope } from '../twin-accounts.ts';
 
 const nowMs = Date.parse('2099-06-01T00:00:00Z');
@@ -33,4 +34,22 @@ test('of a player with more ads than are read, the newest count', async () => {
   expect(servedAtMs).toEqual([1, 2, 3, 4, 5].map((n) => nowMs - n * 1_000));
   expect(seenAds).toHaveLength(1_000);
   expect(Math.min(...seenAds.map(({ atMs }) => atMs))).toBe(nowMs - 1_000_000);
+});
+
+test('of more audit records than a search looks through, the newest count', async () => {
+  const database = await openTwinDatabase();
+  onTestFinished(() => database.close());
+  await database.query(
+    `INSERT INTO audit_entries SELECT (jsonb_populate_record(one, jsonb_build_object(
+        'id', left($1, -5) || to_char(n, 'FM00000'), 'action', CASE n WHEN 20001 THEN 'key.created' ELSE 'key.rolled' END))).*
+      FROM audit_entries AS one, generate_series(1, 20001) AS n
+      WHERE one.id = $2 AND account_id = $3 AND environment = $4`,
+    [firstIdAt('auditEntry', nowMs), ...ids('auditEntry', 1), scope.accountId, scope.environment],
+  );
+  const search = async (action: string): Promise<string[]> => {
+    const { data } = await listAuditEntries(database, scope, { limit: 3, action });
+    return data.map(({ id }) => id.slice(-5));
+  };
+  expect(await search('key.created')).toEqual(['20001']);
+  expect(await search('key.rolled')).toEqual(['20000', '19999', '19998']);
 });
