@@ -12,7 +12,7 @@ const core = `export { createAds } from './dist/index.js'`;
 
 /** The parts of the SDK. `chunk` is loaded after `code`, when it is needed. `limit` is in gzipped bytes. */
 const parts = [
-  { name: 'everything that an ad needs, in one file', code: core, limit: 41_600 },
+  { name: 'everything that an ad needs, in one file', code: core, limit: 41_700 },
   { name: 'one language other than English', code: core, chunk: 'uk', limit: 1_000 },
   { name: 'reading the page’s consent', code: core, chunk: 'page-consent', limit: 2_500 },
   { name: 'banners', code: core, chunk: 'show-banner', limit: 1_500 },
@@ -24,28 +24,28 @@ const parts = [
   {
     name: 'all of it with the Phaser plugin',
     code: `export { TruewardPlugin } from './dist/phaser.js'`,
-    limit: 44_500,
+    limit: 44_600,
   },
   {
     name: 'all of it with the ad placement',
     code: `${core}; export { createAdPlacement, installAdsbygoogle } from './dist/ad-placement.js'`,
-    limit: 44_000,
+    limit: 44_100,
   },
   // Less than 1 kB more than without a driver.
   {
     name: 'all of it with the PixiJS driver',
     code: `${core}; export { pixiDriver } from './dist/pixi.js'`,
-    limit: 42_150,
+    limit: 42_200,
   },
   {
     name: 'all of it with the Babylon.js driver',
     code: `${core}; export { babylonDriver } from './dist/babylon.js'`,
-    limit: 42_050,
+    limit: 42_150,
   },
   {
     name: 'all of it with the driver for web exports',
     code: `${core}; export { webExportDriver } from './dist/web-export.js'`,
-    limit: 42_400,
+    limit: 42_500,
   },
   { name: 'server', code: `export { verifyWebhook } from './dist/server.js'`, limit: 2_500 },
 ];

@@ -54,5 +54,5 @@ const maxDelayMs = 5_000;
  */
 function findDelayMs({ timeStamp }: Pick<Event, 'timeStamp'>): number {
   const delayMs = native.monotonic() - timeStamp;
-  return timeStamp > 0 && delayMs > 0 && delayMs < maxDelayMs ? delayMs : 0;
+  return timeStamp !== 0 && delayMs > 0 && delayMs < maxDelayMs ? delayMs : 0;
 }

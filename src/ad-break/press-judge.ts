@@ -1,3 +1,4 @@
+import { toList } from '../platform/guard.ts';
 import type { InputGate } from './input-gate.ts';
 
 /** Operates an ad's controls, and decides which presses count. */
@@ -95,11 +96,14 @@ export function createPressJudge(ad: HTMLElement, gate: InputGate): PressJudge {
       else control?.onauxclick?.(event as PointerEvent);
     },
     endTouch(event) {
-      const { changedTouches, defaultPrevented } = event;
+      const { changedTouches, defaultPrevented, touches } = event;
       const [touch] = changedTouches;
       if (touch === undefined || presses.get(identifyPress(event)) !== true) return;
       const control = findControl(event, 'onclick');
-      if (touched === undefined && !defaultPrevented) return;
+      // While a finger still rests on the game, browsers take no touch for a click.
+      const rests = toList(touches).some(({ target }) => !presses.has(target));
+      if (touched === undefined && !defaultPrevented && !rests) return;
+      event.preventDefault();
       const under = ad.shadowRoot?.elementFromPoint(touch.clientX, touch.clientY);
       if (control?.contains(under ?? null)) operate(control);
     },

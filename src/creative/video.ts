@@ -47,7 +47,7 @@ export function createWatchedTime(clock: Pick<Clock, 'monotonic'>): WatchedTime 
 
 /**
  * How long to wait for `canplaythrough` after the first frame, in milliseconds, or for the first frame if the browser has
- * stopped loading: on iPhones and for players who save data, it loads nothing until playback begins.
+ * stopped loading: for players who save data, it loads nothing until playback begins.
  */
 const bufferGraceMs = 1_500;
 /** How often to look at a video whose events don't arrive, in milliseconds. */

@@ -257,6 +257,19 @@ describe.runIf(server.browser === 'chromium')('Input', () => {
     },
   );
 
+  it('by a finger counts once while another one still rests on the game', async () => {
+    await finger.down(stage.canvas);
+    await openAd();
+    disarmLinks();
+    await clock.advance(600);
+    await finger.tapBeside(stage.canvas, find('button.close'));
+    await eventually(() => expect(isAsking()).toBe(true));
+    await finger.up();
+    await finger.tap(find('.ask .main'));
+    await eventually(() => expect(isAsking()).toBe(false));
+    expect(stage.count('close')).toBe(0);
+  });
+
   it('that repeats a key from before the ad presses nothing', async () => {
     await keyboard.down(keys.enter);
     await openAd();
@@ -376,11 +389,12 @@ describe.runIf(server.browser === 'chromium')('Input', () => {
 
   it('by gamepad closes, chooses and mutes', async () => {
     let pressed: number[] = [0];
+    let stick = 0;
     const getGamepads = vi.spyOn(navigator, 'getGamepads').mockImplementation(() => [
       {
         index: 0,
         connected: true,
-        axes: [0, 0],
+        axes: [stick, 0],
         buttons: Array.from({ length: 17 }, (_, index) => ({ pressed: pressed.includes(index) })),
       } as unknown as Gamepad,
     ]);
@@ -410,7 +424,8 @@ describe.runIf(server.browser === 'chromium')('Input', () => {
     await eventually(() => expect(isAsking()).toBe(false));
     await press(1);
     await eventually(() => expect(isAsking()).toBe(true));
-    await press(15);
+    // A stick that is held trembles.
+    for (stick of [0.65, 0.55, 0.65, 0.3]) await hold();
     await press(0);
     expect((await running)?.outcome).toBe('dismissed');
   });

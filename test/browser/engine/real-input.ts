@@ -81,14 +81,22 @@ export const finger = {
   async up(_element?: Element): Promise<void> {
     await touch('touchEnd', []);
   },
+  /** Taps an element while another finger rests on the game. */
+  async tapBeside(resting: Element, element: Element): Promise<void> {
+    const rest = { ...findPoint(resting), id: 0 };
+    await touch('touchStart', [rest, { ...findPoint(element), id: 1 }]);
+    await touch('touchEnd', [{ ...findPoint(element), id: 1 }]);
+  },
   /** Doesn't wait before it lifts the finger, because a busy page would take a long touch for a long press. */
   async tap(element: Element): Promise<void> {
     await Promise.all([finger.down(element), finger.up()]);
   },
 };
 
-const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', touchPoints: Point[]) =>
-  cdp().send('Input.dispatchTouchEvent', { type, touchPoints });
+const touch = (
+  type: 'touchStart' | 'touchMove' | 'touchEnd',
+  touchPoints: (Point & { id?: number })[],
+) => cdp().send('Input.dispatchTouchEvent', { type, touchPoints });
 
 /** Keys with their standard names and codes, and with the legacy key codes that older engines read. */
 export const keys = {
