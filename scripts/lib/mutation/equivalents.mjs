@@ -17,14 +17,17 @@ const equivalents = [
     replacement: '',
     reason: 'The statement only shows whether there are users; more rows say the same.',
   },
-  ...['demand/intake/external-creative.ts', 'history/delete-old-rows.ts', 'webhook/probe.ts'].map(
-    (file) => ({
-      file: `service/src/${file}`,
-      original: 'LIMIT 1',
-      replacement: '',
-      reason: 'Only the first row is used.',
-    }),
-  ),
+  ...[
+    'demand/intake/external-creative.ts',
+    'history/delete-old-rows.ts',
+    'resource/check-document.ts',
+    'webhook/probe.ts',
+  ].map((file) => ({
+    file: `service/src/${file}`,
+    original: 'LIMIT 1',
+    replacement: '',
+    reason: 'Only the first row is used.',
+  })),
   ...[
     'reward/read-decisions.ts',
     'reward/reward-changes.ts',
