@@ -143,9 +143,11 @@ function withholdUntilReleased(keys: Set<string>, pointers: Set<unknown>): void 
     } else if (event.type === 'pointerdown') {
       // Clicks follow a release, with or without another press by an emulated mouse. The next press has its own.
       pointers.clear();
-    } else if (event instanceof PointerEvent) {
-      if (pointers.has(event.pointerId)) event.stopImmediatePropagation();
-    } else if (event instanceof MouseEvent && event.detail > 0 && pointers.size > 0) {
+    } else if (
+      event instanceof PointerEvent
+        ? pointers.has(event.pointerId)
+        : pointers.size > 0 && event.isTrusted && event.type.startsWith('mouse')
+    ) {
       event.stopImmediatePropagation();
     }
     if (keys.size + pointers.size === 0) stop();
