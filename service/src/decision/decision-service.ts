@@ -17,12 +17,14 @@ import type { Lane } from '../store/group-commit.ts';
 import { reserve } from './caps.ts';
 import type { Configuration } from './configuration.ts';
 import { decide, type DecideInput, simulateVerdict, type Verdict } from './decide.ts';
+import { isKilled } from './kill-switches.ts';
 import type { PolicyContext } from './match-policies.ts';
 import { describeDecision, lifetimeMs } from './describe-decision.ts';
 import type { PlayerRecord, ReadPlayerRecord } from './player-record.ts';
 import {
   decideWithSources,
   type BuildOfferRequest,
+  type ExternalDecision,
   type ExternalDeps,
   type ExternalFilled,
 } from './external-ads.ts';
@@ -177,7 +179,30 @@ export async function evaluateWithSources(
     decideInput,
     buildOfferRequest,
   );
-  return { viewer, ruleAnswer: describeRuleAnswer(decideInput), ...externalDecision };
+  const ruleAnswer = describeRuleAnswer(decideInput);
+  return { viewer, ruleAnswer, ...withdrawKilled(deps, input, externalDecision) };
+}
+
+/** While sources were called, which takes up to seconds, a kill switch may have been turned on. */
+function withdrawKilled(
+  { configuration, clock }: EvaluateWithSourcesDeps,
+  { scope, entry: { placement } }: EvaluationInput,
+  external: ExternalDecision,
+): ExternalDecision {
+  const { verdict, sourceCounts = [] } = external;
+  if (verdict.status !== 'filled') return external;
+  const { candidate, explain } = verdict;
+  const ad =
+    'pageSource' in candidate
+      ? { sourceId: candidate.pageSource.id }
+      : { sourceId: candidate.creative.source_id, advertiserId: candidate.creative.advertiser_id };
+  const target = { placementId: placement.id, placement: placement.name, ...ad };
+  if (!isKilled(configuration.snapshot(scope), target, clock.nowMs())) return external;
+  const withdrawn = explain.map((item) =>
+    item.verdict === 'chosen' ? { ...item, verdict: 'killed' } : item,
+  );
+  // Nobody is told that its ad has won.
+  return { verdict: { status: 'no_fill', reason: 'killed', explain: withdrawn }, sourceCounts };
 }
 
 /** The viewport assumed for clients that don't report one: a phone in landscape orientation, in CSS pixels. */

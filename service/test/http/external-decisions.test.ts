@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import type { Creative, Report, Source } from '@trueward/protocol/wire';
+import type { Creative, KillSwitch, Report, Source } from '@trueward/protocol/wire';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { inline, mp4, tags, tracking, vast } from '../unit/vast/fixtures.ts';
 import { type MediaOrigin, startMediaOrigin } from './media-origin.ts';
@@ -307,6 +307,45 @@ test('kill switches, policies and child-directed requests prevent requests to a 
     [source.name]: 'refused: not for child-directed requests',
   });
   expect(countRequests(path)).toBe(0);
+});
+
+test('a kill switch that is turned on while sources are called stops the ad that was chosen', async () => {
+  type Target = Pick<KillSwitch, 'scope' | 'target_id'>;
+  let kill: (() => Promise<unknown>) | undefined;
+  const source = await addTag((_request, response) => {
+    void (kill?.() ?? Promise.resolve()).then(() => response.end(tag));
+  });
+  let tag = createAd('stopped');
+  const { advertiser_id: advertiserId } = await approve(source);
+  const { data } = await game.client.manage<{ data: Creative[] }>('GET', '/v1/creatives?limit=100');
+  const house = data.find(({ media, source_key: key }) => media.format === 'image' && !key);
+  const request = async (target: Target) => {
+    const killSwitches: KillSwitch[] = [];
+    kill = async () =>
+      killSwitches.push(
+        await game.client.manage<KillSwitch>('POST', '/v1/kill-switches', {
+          ...target,
+          state: 'on',
+        }),
+      );
+    const { status, reason } = await requestAd();
+    kill = undefined;
+    for (const { id } of killSwitches)
+      await game.client.manage('DELETE', `/v1/kill-switches/${id}`);
+    return [status, reason];
+  };
+  expect(readVerdicts(await requestAd())[source.name]).toBe('chosen');
+  const targets: Target[] = [
+    { scope: 'source', target_id: source.id },
+    { scope: 'advertiser', target_id: advertiserId },
+    { scope: 'placement', target_id: 'revive' },
+  ];
+  for (const target of targets) expect(await request(target)).toEqual(['no_fill', 'killed']);
+  // The house ad that takes the source's place.
+  tag = vast();
+  expect((await requestAd()).status).toBe('filled');
+  const houseTarget = { scope: 'source' as const, target_id: house?.source_id ?? '' };
+  expect(await request(houseTarget)).toEqual(['no_fill', 'killed']);
 });
 
 test('a policy that leaves no ad blocks the request with an event, whoever offers the ad', async () => {
