@@ -79,7 +79,7 @@ export interface RewardStatus {
   receipt?: string;
 }
 /**
- * The maximum number of verified impressions per player within `per_s` seconds.
+ * The maximum number of verified impressions per player within `per_s` seconds. Counts by `user_ref`: players without one are limited by ad rules only.
  */
 export interface FrequencyCap {
   max: number;
@@ -113,7 +113,7 @@ export interface Placement {
   reward?: Reward;
   frequency_cap?: FrequencyCap;
   /**
-   * The minimum time between two verified impressions for the same player.
+   * The minimum time between two verified impressions for the same player. Counts by `user_ref`: players without one are limited by ad rules only.
    */
   cooldown_s: number;
   /**
@@ -605,6 +605,8 @@ export interface Policy {
      */
     languages?: string[];
     /**
+     * As the `User-Agent` says. Most iPads say that they are desktops, unless the player or the app asks for mobile pages.
+     *
      * @maxItems 3
      */
     devices?: ('desktop' | 'mobile' | 'tablet')[];
@@ -1758,7 +1760,7 @@ export interface PlacementRequest {
   reward?: Reward;
   frequency_cap?: FrequencyCap;
   /**
-   * The minimum time between two verified impressions for the same player.
+   * The minimum time between two verified impressions for the same player. Counts by `user_ref`: players without one are limited by ad rules only.
    */
   cooldown_s?: number;
   /**
@@ -1791,7 +1793,7 @@ export interface PlacementUpdate {
   reward?: Reward | null;
   frequency_cap?: FrequencyCap | null;
   /**
-   * The minimum time between two verified impressions for the same player.
+   * The minimum time between two verified impressions for the same player. Counts by `user_ref`: players without one are limited by ad rules only.
    */
   cooldown_s?: number;
   /**
@@ -2167,6 +2169,8 @@ export interface PolicyRequest {
      */
     languages?: string[];
     /**
+     * As the `User-Agent` says. Most iPads say that they are desktops, unless the player or the app asks for mobile pages.
+     *
      * @maxItems 3
      */
     devices?: ('desktop' | 'mobile' | 'tablet')[];
@@ -2251,6 +2255,8 @@ export interface PolicyUpdate {
      */
     languages?: string[];
     /**
+     * As the `User-Agent` says. Most iPads say that they are desktops, unless the player or the app asks for mobile pages.
+     *
      * @maxItems 3
      */
     devices?: ('desktop' | 'mobile' | 'tablet')[];

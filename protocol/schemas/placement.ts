@@ -13,7 +13,8 @@ const fields = {
     minimum: 0,
     maximum: 604_800,
     default: 0,
-    description: 'The minimum time between two verified impressions for the same player.',
+    description:
+      'The minimum time between two verified impressions for the same player. Counts by `user_ref`: players without one are limited by ad rules only.',
   }),
   min_view_ms: Type.Integer({
     minimum: 1_000,
@@ -51,7 +52,7 @@ const fields = {
 
 export const frequencyCapSchema = named(
   'FrequencyCap',
-  'The maximum number of verified impressions per player within `per_s` seconds.',
+  'The maximum number of verified impressions per player within `per_s` seconds. Counts by `user_ref`: players without one are limited by ad rules only.',
   {
     max: Type.Integer({ minimum: 1, maximum: 1_000 }),
     per_s: Type.Integer({ minimum: 1, maximum: 2_592_000 }),

@@ -32,7 +32,13 @@ export const policySchema = named('Policy', 'A rule that blocks ad requests or c
       languages: list(
         'BCP 47 language tags. `pt` includes `pt-BR`, and `zh-Hant` includes `zh-TW`.',
       ),
-      devices: Type.Optional(Type.Array(oneOf(devices), { maxItems: devices.length })),
+      devices: Type.Optional(
+        Type.Array(oneOf(devices), {
+          maxItems: devices.length,
+          description:
+            'As the `User-Agent` says. Most iPads say that they are desktops, unless the player or the app asks for mobile pages.',
+        }),
+      ),
       child_directed: Type.Optional(Type.Boolean()),
       hours: Type.Optional(
         Type.Array(Type.Integer({ minimum: 0, maximum: 23 }), {

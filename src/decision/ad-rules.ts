@@ -124,6 +124,13 @@ function findRuleWaitMs(rule: AdLimit, ads: readonly SeenAd[], ageMs: number): n
 const isFor = ({ formats, placements = [] }: AdLimit, placement: string, format: Format): boolean =>
   formats.includes(format) && (placements.length === 0 || placements.includes(placement));
 
+/** Returns a segment in the form in which the service stores it in rules. */
+const toOneLine = (text: string): string =>
+  text
+    .normalize('NFC')
+    .replace(/[\s\p{Cc}\p{Bidi_Control}]+/gu, ' ')
+    .trim();
+
 /** Creates the {@link AdRules}, and continues the session or starts a new one. */
 export function createAdRules(deps: AdRulesDeps): AdRules {
   const { clock, lifecycle, name } = deps;
@@ -226,6 +233,7 @@ export function createAdRules(deps: AdRulesDeps): AdRules {
 
   return {
     waitMs(placement, segments = [], wanted) {
+      const ownSegments = segments.map(toOneLine);
       const { age, formats, limits, waits } = current();
       // Until the service has told the format, it is the one that a call to show the ad needs.
       const format = wanted ? (formats[placement] ??= wanted) : formats[placement];
@@ -236,7 +244,7 @@ export function createAdRules(deps: AdRulesDeps): AdRules {
           .filter(
             (rule) =>
               isFor(rule, placement, format) &&
-              (!rule.segments?.length || rule.segments.some((name) => segments.includes(name))),
+              (!rule.segments?.length || rule.segments.some((name) => ownSegments.includes(name))),
           )
           .map((rule) => findRuleWaitMs(rule, ads, age + elapsedMs()));
       // The page may have changed what is stored. The service applies the rules in any case.

@@ -149,8 +149,8 @@ function readTcfChoice({
   };
 }
 
-/** Fields in the US state sections. The value 1 means that the player has opted out. */
-const optOuts = ['SaleOptOut', 'SharingOptOut', 'TargetedAdvertisingOptOut'];
+/** Fields in the US state sections. The value 1, or true, means that the player has opted out. */
+const optOuts = ['Gpc', 'SaleOptOut', 'SharingOptOut', 'TargetedAdvertisingOptOut'];
 
 /** Reads the player's choice. Returns undefined until the framework is ready. */
 function readGppChoice({ pingData }: GppData): FrameworkChoice | undefined {
@@ -158,7 +158,11 @@ function readGppChoice({ pingData }: GppData): FrameworkChoice | undefined {
   // A section is an object, or a list of its subsections.
   const sections = Object.values(pingData.parsedSections ?? {}).flat() as (Section | null)[];
   const decides = sections.some(
-    (section) => section?.['Gpc'] === true || optOuts.some((field) => section?.[field] === 1),
+    (section) =>
+      // The section of the older US Privacy string has letters. Some frameworks report the string itself.
+      /^y$/i.test(String(section?.['OptOutSale'])) ||
+      /^1.y/i.test(String(section)) ||
+      optOuts.some((field) => Number(section?.[field]) === 1),
   );
   // The absence of an opt-out is not consent, so the service evaluates the consent string.
   return {

@@ -164,6 +164,35 @@ describe('a misbehaving framework', () => {
 });
 
 describe('TCF and GPP together', () => {
+  it.each([
+    [{ usca: [{ SaleOptOut: 1 }, { Gpc: false }] }],
+    [{ usca: [{ SaleOptOut: 2 }, { Gpc: true }] }],
+    [{ usca: [{ SaleOptOut: 2 }, { Gpc: 1 }] }],
+    [{ usva: { TargetedAdvertisingOptOut: '1' } }],
+    [{ usnat: { SharingOptOut: true } }],
+    [{ uspv1: { Version: 1, Notice: 'Y', OptOutSale: 'Y', LspaCovered: 'N' } }],
+    [{ uspv1: '1YYN' }],
+  ])('the opt-out in the GPP sections %j is honored', (parsedSections) => {
+    const [tcf, gpp] = [openTcf(), openGpp()];
+    followConsent();
+    tcf.callback(tcData([], false), true);
+    gpp.callback({ pingData: { signalStatus: 'ready', parsedSections } }, true);
+    expect(statuses()).toEqual(['denied']);
+  });
+
+  it.each([
+    [{ uspv1: { Version: 1, Notice: 'Y', OptOutSale: 'N', LspaCovered: 'N' } }],
+    [{ uspv1: '1YNY' }],
+    [{ uspv1: '1---' }],
+    [{ usnat: [{ SaleOptOut: 2, SharingOptOut: 0 }, { Gpc: false }] }],
+  ])('the GPP sections %j contain no opt-out', (parsedSections) => {
+    const [tcf, gpp] = [openTcf(), openGpp()];
+    followConsent();
+    tcf.callback(tcData([], false), true);
+    gpp.callback({ pingData: { signalStatus: 'ready', parsedSections } }, true);
+    expect(statuses()).toEqual(['granted']);
+  });
+
   it('a US state’s opt-out signal is honored where the GDPR does not apply', async () => {
     const [tcf, gpp] = [openTcf(), openGpp()];
     followConsent();

@@ -225,6 +225,8 @@ test.each<[object, string[] | undefined, boolean]>([
   [{ segments: ['new', 'x'] }, undefined, true],
   [{ segments: ['new'] }, ['old'], false],
   [{}, ['old', 'new'], true],
+  [{ segments: [' new\t'] }, undefined, true],
+  [{}, ['\u200Enew', 'old'], true],
   // The service doesn’t learn a child’s segments either.
   [{ segments: ['new'], childDirected: true }, ['new'], false],
 ])(

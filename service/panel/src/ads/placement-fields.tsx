@@ -128,6 +128,7 @@ const Limits = () => (
     <NumberInput
       source="frequency_cap.max"
       label="Frequency cap: impressions per player"
+      helperText="Counts players whom the game names. For others, use ad rules."
       min={1}
       max={1_000}
     />
