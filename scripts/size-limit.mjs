@@ -24,28 +24,28 @@ const parts = [
   {
     name: 'all of it with the Phaser plugin',
     code: `export { TruewardPlugin } from './dist/phaser.js'`,
-    limit: 44_600,
+    limit: 44_700,
   },
   {
     name: 'all of it with the ad placement',
     code: `${core}; export { createAdPlacement, installAdsbygoogle } from './dist/ad-placement.js'`,
-    limit: 44_100,
+    limit: 44_200,
   },
   // Less than 1 kB more than without a driver.
   {
     name: 'all of it with the PixiJS driver',
     code: `${core}; export { pixiDriver } from './dist/pixi.js'`,
-    limit: 42_200,
+    limit: 42_300,
   },
   {
     name: 'all of it with the Babylon.js driver',
     code: `${core}; export { babylonDriver } from './dist/babylon.js'`,
-    limit: 42_150,
+    limit: 42_250,
   },
   {
     name: 'all of it with the driver for web exports',
     code: `${core}; export { webExportDriver } from './dist/web-export.js'`,
-    limit: 42_500,
+    limit: 42_600,
   },
   { name: 'server', code: `export { verifyWebhook } from './dist/server.js'`, limit: 2_500 },
 ];
