@@ -156,13 +156,14 @@ const optOuts = ['Gpc', 'SaleOptOut', 'SharingOptOut', 'TargetedAdvertisingOptOu
 function readGppChoice({ pingData }: GppData): FrameworkChoice | undefined {
   if (pingData?.signalStatus !== 'ready') return undefined;
   // A section is an object, or a list of its subsections.
-  const sections = Object.values(pingData.parsedSections ?? {}).flat() as (Section | null)[];
-  const decides = sections.some(
-    (section) =>
-      // The section of the older US Privacy string has letters. Some frameworks report the string itself.
-      /^y$/i.test(String(section?.['OptOutSale'])) ||
-      /^1.y/i.test(String(section)) ||
-      optOuts.some((field) => Number(section?.[field]) === 1),
+  const sections = Object.values(pingData.parsedSections ?? {}).flat() as (
+    Section | string | null
+  )[];
+  const decides = sections.some((section) =>
+    // The older US Privacy string has letters. Some frameworks report it as it is.
+    typeof section === 'string'
+      ? /^1.y/i.test(section)
+      : section?.['OptOutSale'] === 'Y' || optOuts.some((field) => Number(section?.[field]) === 1),
   );
   // The absence of an opt-out is not consent, so the service evaluates the consent string.
   return {

@@ -12,7 +12,6 @@ import {
   pollOptions,
   readVideo,
   type OfferInput,
-  type SourceRules,
 } from './intake-setup.ts';
 import type { MediaOrigin } from './media-origin.ts';
 
@@ -252,7 +251,7 @@ test('loopback URLs are fetched only for the sandbox', async () => {
   const source = await intake.createSource();
   const { service } = intake.runningService;
   const requestsBefore = intake.origin.requests.length;
-  intake.submit(source, { url: '/meadow.mp4' }, {}, 'live');
+  intake.submit(source, { url: '/meadow.mp4' }, 'live');
   const reasons = () =>
     service.database.query<{ reason: string }>(
       `SELECT after->>'reason' AS reason FROM audit_entries
@@ -265,21 +264,11 @@ test('loopback URLs are fetched only for the sandbox', async () => {
 });
 
 test('creatives from advertisers with an allowed domain are approved automatically', async () => {
-  const source = await intake.createSource();
   // The service stores the domain without `www.`.
-  const { allowed_domains: allowedDomains } = await intake.post<Required<SourceRules>>(
-    '/v1/sources',
-    {
-      name: 'Trusting network',
-      kind: 'vast',
-      tag_url: 'https://play.example/v',
-      review: 'automatic',
-      allowed_domains: ['www.Trusted.example'],
-    },
-  );
-  const rules: SourceRules = { review: 'automatic', allowed_domains: allowedDomains };
+  const allowed = { allowed_domains: ['www.Trusted.example'] };
+  const source = await intake.createSource({ review: 'automatic', ...allowed });
   intake.origin.serve('/trusted.mp4', clip);
-  intake.submit(source, { url: '/trusted.mp4', advertiserDomain: 'trusted.example' }, rules);
+  intake.submit(source, { url: '/trusted.mp4', advertiserDomain: 'trusted.example' });
   expect((await intake.waitForCreatives(source)).review).toMatchObject({
     status: 'approved',
     reason_code: 'allowed_domain',
@@ -287,11 +276,7 @@ test('creatives from advertisers with an allowed domain are approved automatical
   });
   const domains = ['sub.trusted.example', 'not-trusted.example'];
   for (const domain of domains)
-    intake.submit(
-      source,
-      { url: '/trusted.mp4', advertiserDomain: domain, creativeKey: domain },
-      rules,
-    );
+    intake.submit(source, { url: '/trusted.mp4', advertiserDomain: domain, creativeKey: domain });
   await intake.waitForCreatives(source, 3);
   const statuses = (await intake.readCreatives(source)).map((creative) => [
     creative.source_key,
@@ -303,15 +288,8 @@ test('creatives from advertisers with an allowed domain are approved automatical
     'not-trusted.example': 'pending_review',
   });
   // With manual review, the source's list of allowed domains is ignored.
-  const manualSource = await intake.createSource();
-  intake.submit(
-    manualSource,
-    { url: '/trusted.mp4', advertiserDomain: 'trusted.example' },
-    {
-      ...rules,
-      review: 'manual',
-    },
-  );
+  const manualSource = await intake.createSource({ review: 'manual', ...allowed });
+  intake.submit(manualSource, { url: '/trusted.mp4', advertiserDomain: 'trusted.example' });
   expect((await intake.waitForCreatives(manualSource)).review).toEqual({
     status: 'pending_review',
   });

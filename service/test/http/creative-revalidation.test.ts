@@ -22,10 +22,10 @@ const readDueAtMs = async (creativeId: string): Promise<number | undefined> => {
   );
   return row?.due_at.getTime();
 };
-async function createApprovedCreative(path: string, rules: SourceRules = {}): Promise<Creative> {
-  const source = await intake.createSource();
+async function createApprovedCreative(path: string, rules?: SourceRules): Promise<Creative> {
+  const source = await intake.createSource(rules);
   intake.origin.serve(path, clip);
-  intake.submit(source, { url: path }, rules);
+  intake.submit(source, { url: path });
   const creative = await intake.waitForCreatives(source);
   await intake.review(creative.id, 'approved');
   return creative;

@@ -225,6 +225,24 @@ test('an approved creative is not shown in a category that it did not have when 
   await game.client.manage('DELETE', `/v1/policies/${policy.id}`);
 });
 
+test('an ad is reviewed if its source is turned to manual reviews while its media is copied', async () => {
+  const tag = createAd('turning').replace('/meadow.mp4', '/turning.mp4');
+  const trusted: Partial<Source> = { review: 'automatic', allowed_domains: ['turning.example'] };
+  const source = await addTag(respondWithXml(tag), trusted);
+  origin.serve('/turning.mp4', (_request, response) => {
+    const change = { review: 'manual' };
+    void game.client
+      .manage('PATCH', `/v1/sources/${source.id}`, change)
+      .then(() => response.end(meadow));
+  });
+  await requestAd();
+  const readReview = async () =>
+    (await game.client.manage<{ data: Creative[] }>('GET', '/v1/creatives?limit=100')).data.find(
+      ({ source_id: id }) => id === source.id,
+    )?.review;
+  await expect.poll(readReview, pollOptions).toEqual({ status: 'pending_review' });
+});
+
 test('a house ad is served after a hanging source times out', async () => {
   const hangingSource = await addTag(() => undefined, { timeout_ms: 100 });
   const decision = await requestAd();

@@ -73,24 +73,21 @@ export class IntakeSetup {
   }
 
   /** Creates a source. Each test needs its own, because unusable files slow down a source's later jobs. */
-  async createSource(): Promise<string> {
+  async createSource(rules?: SourceRules): Promise<string> {
     this.#sourceCount += 1;
     const { id } = await this.client.manage<{ id: string }>('POST', '/v1/sources', {
       name: `Network ${this.#sourceCount}`,
-      kind: 'direct',
+      ...(rules
+        ? { kind: 'vast', tag_url: 'https://play.example/v', ...rules }
+        : { kind: 'direct' }),
     });
     return id;
   }
 
-  submit(
-    sourceId: string,
-    input: OfferInput,
-    rules: SourceRules = {},
-    environment: 'sandbox' | 'live' = 'sandbox',
-  ): void {
+  submit(sourceId: string, input: OfferInput, environment: 'sandbox' | 'live' = 'sandbox'): void {
     this.runningService.service.intake.submit(
       this.createScope(environment),
-      { id: sourceId, ...rules },
+      { id: sourceId },
       this.#createOffer({ ...input, sourceId }),
     );
   }

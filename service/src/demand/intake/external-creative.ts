@@ -16,7 +16,7 @@ import type { JobQueue } from './job-queue.ts';
 /** An offer whose creative is to be imported, with its scope and source. */
 export interface Submission {
   scope: Scope;
-  source: Pick<Source, 'id' | 'review' | 'allowed_domains'>;
+  source: Pick<Source, 'id'>;
   offer: Offer;
 }
 
@@ -121,7 +121,7 @@ export async function createCreative(
     media,
     alt: `Video ad by ${advertiser.name}`,
     categories: selectCategories(offer),
-    review: makeReview(submission, clock.nowMs()),
+    review: await makeReview(operation.queries, submission, clock.nowMs()),
   };
   // Reviewers see the click-through URL from the first offer.
   if (offer.clickUrl !== undefined && offer.clickUrl.length <= 2_048)
@@ -173,22 +173,31 @@ const selectCategories = ({ categories }: Offer): string[] =>
   [...new Set(categories.flatMap((code) => normalizeCategory(code) ?? []))].slice(0, 50);
 
 /**
- * Whether this advertiser's creatives from the source are approved without a review. An allowed domain includes its
- * subdomains.
+ * Resolves to whether this advertiser's creatives from the source are approved without a review. An allowed domain includes
+ * its subdomains. Reads the source, because an operator may have changed it since it made the offer.
  */
-function isApprovedAutomatically({
-  source,
-  offer: { advertiserDomain = '' },
-}: Submission): boolean {
-  const { review, allowed_domains: allowed = [] } = source;
+async function isApprovedAutomatically(
+  queries: Queries,
+  { scope, source, offer: { advertiserDomain = '' } }: Submission,
+): Promise<boolean> {
+  const [row] = await queries.query<{ document: Pick<Source, 'review' | 'allowed_domains'> }>(
+    `SELECT document FROM resources WHERE account_id = $1 AND environment = $2 AND kind = 'source' AND id = $3
+      AND archived_at IS NULL`,
+    [scope.accountId, scope.environment, source.id],
+  );
+  const { review, allowed_domains: allowed = [] } = row?.document ?? {};
   return (
     review === 'automatic' &&
     allowed.some((domain) => `.${advertiserDomain}`.endsWith(`.${domain}`))
   );
 }
 
-function makeReview(submission: Submission, nowMs: number): Review {
-  if (!isApprovedAutomatically(submission)) return unreviewed;
+async function makeReview(
+  queries: Queries,
+  submission: Submission,
+  nowMs: number,
+): Promise<Review> {
+  if (!(await isApprovedAutomatically(queries, submission))) return unreviewed;
   return {
     status: 'approved',
     reason_code: 'allowed_domain',
@@ -212,7 +221,8 @@ export async function addIcon(
   const creative = await findCreative(operation.queries, submission);
   if (!creative || creative.icons?.some(({ origin_url }) => origin_url === icon.origin_url)) return;
   const isApproved =
-    isApprovedAutomatically(submission) || (await isApprovedIcon(operation, creative, icon));
+    (await isApprovedAutomatically(operation.queries, submission)) ||
+    (await isApprovedIcon(operation, creative, icon));
   const target = { kind: 'creative' as const, id: creative.id, ifMatch: undefined };
   await resourceManager.change(operation, target, (before) => ({
     ...before,
