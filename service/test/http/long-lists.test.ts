@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createPlayerTokens } from '../../src/access/player-tokens.ts';
 import { reencrypt } from '../../src/access/secret-box.ts';
 import { exportPlayer } from '../../src/history/export-player.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -42,6 +43,19 @@ test('an export has each entry of a long wallet once, in order', async () => {
   expect(balances).toEqual(['coins', 'lives', 'stars']);
   expect(devices).toHaveLength(3);
   expect(devices).toEqual(devices?.toSorted());
+});
+
+test('a player’s devices are listed in the order in which they were linked', async () => {
+  await database.query(
+    `INSERT INTO player_tokens SELECT 'acc_1', 'live', 'linked' || n, 'ply_2', 'other', now() - n * interval '1 hour', now()
+      FROM generate_series(1, 3) AS n`,
+  );
+  const tokens = createPlayerTokens({ tokenSecret: 'secret', pseudonym: () => 'other' } as never);
+  const times = (await tokens.listDevices(database, scope, 'ply_2')).map(
+    ({ linked_at: linkedAt }) => linkedAt,
+  );
+  expect(times).toHaveLength(3);
+  expect(times).toEqual(times.toSorted());
 });
 
 test('an export has each of many decisions and webhook events once, in order', async () => {

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createRecordReader } from '../../src/decision/player-record.ts';
+import { readIntegrationFacts } from '../../src/history/integration-health.ts';
 import { firstIdAt } from '../../src/platform/ids.ts';
 import { listAuditEntries } from '../../src/store/audit-log.ts';
 import { ids, openTwinDatabase, scope } from '../twin-accounts.ts';
@@ -34,6 +35,20 @@ test('of a player with more ads than are read, the newest count', async () => {
   expect(servedAtMs).toEqual([1, 2, 3, 4, 5].map((n) => nowMs - n * 1_000));
   expect(seenAds).toHaveLength(1_000);
   expect(Math.min(...seenAds.map(({ atMs }) => atMs))).toBe(nowMs - 1_000_000);
+});
+
+test('of more decisions than the health of an integration counts, the newest count', async () => {
+  const database = await openTwinDatabase();
+  onTestFinished(() => database.close());
+  await database.query(
+    `INSERT INTO decisions SELECT (jsonb_populate_record(one, jsonb_build_object(
+        'id', left($1, -4) || to_char(n, 'FM0000'), 'viewer', 'player', 'status', 'filled', 'simulate', NULL,
+        'reward_state', CASE WHEN n = 1 THEN 'earned' ELSE 'pending' END))).*
+      FROM decisions AS one, generate_series(1, 5001) AS n WHERE id = $2 AND account_id = $3 AND environment = $4`,
+    [firstIdAt('decision', nowMs + 1_000), decisionId, scope.accountId, scope.environment],
+  );
+  const { earned, completed } = await readIntegrationFacts(database, scope, nowMs);
+  expect([earned, completed]).toEqual([0, 5_000]);
 });
 
 test('of more audit records than a search looks through, the newest count', async () => {

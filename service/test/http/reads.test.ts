@@ -3,7 +3,7 @@ import { createInspectDecision } from '../../src/inspect/inspect-decision.ts';
 import type { Database, Queries } from '../../src/store/database.ts';
 import { accountReads } from '../reads/account-reads.ts';
 import { operationReads } from '../reads/operation-reads.ts';
-import { playerReads } from '../reads/player-reads.ts';
+import { hasChanged, playerReads } from '../reads/player-reads.ts';
 import type { ReadCase } from '../reads/read-case.ts';
 import { accountId, ids, openTwinDatabase, scope } from '../twin-accounts.ts';
 
@@ -95,4 +95,13 @@ test('the events of an inspected decision are in the order in which they occurre
   });
   await expect(transaction).rejects.toBe(undo);
   expect(types).toEqual(['start', 'impression', 'complete']);
+});
+
+test('a reward in the state that the client knows has not changed', async () => {
+  const [decisionId = ''] = ids('decision', 1);
+  const [row] = await database.query<{ state: string }>(
+    `SELECT reward_state AS state FROM decisions WHERE id = $1 AND account_id = $2 AND environment = $3`,
+    [decisionId, accountId, scope.environment],
+  );
+  expect(await hasChanged(database, row?.state)).toBeUndefined();
 });

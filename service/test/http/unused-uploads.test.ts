@@ -127,6 +127,25 @@ test('a failed deletion is retried and does not affect other files', async () =>
   expect(await removeUnusedUploads()).toEqual([undeletableFile]);
 });
 
+test('a file that only an archived creative uses is deleted', async () => {
+  const { url, name } = await upload('lobby-banner.png');
+  const { body: list } = await owner.send<{ data: Record<string, unknown>[] }>(
+    'GET',
+    '/v1/creatives',
+  );
+  const { advertiser_id, source_id } = list.data[0] ?? {};
+  const media = {
+    format: 'image',
+    files: [{ url, mime: 'image/png', width: 1_200, height: 675 }],
+  };
+  const creative = { name: 'Old', alt: '', advertiser_id, source_id, media };
+  const { body: created } = await owner.send<{ id: string }>('POST', '/v1/creatives', creative);
+  expect((await owner.send('DELETE', `/v1/creatives/${created.id}`)).status).toBeLessThan(300);
+  expect(await removeUnusedUploads()).toEqual([]);
+  await advance(30 * dayMs);
+  expect(await removeUnusedUploads()).toEqual([name]);
+});
+
 test('each run deletes at most 100 files', async () => {
   await runningService.service.database.query(
     `INSERT INTO uploads (account_id, name, bytes, unused_since)

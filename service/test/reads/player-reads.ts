@@ -52,8 +52,11 @@ const budgetOf = async (database: Database): Promise<DailyBudget | undefined> =>
   await countDailyBudgets(database, scope, snapshot, nowMs, budgets);
   return budgets.get('ad');
 };
-/** Whether one poll finds that a reward is in another state than `unknown`. */
-const hasChanged = async (database: Database): Promise<true | undefined> => {
+/** Whether one poll finds that a reward is in another state than this. */
+export const hasChanged = async (
+  database: Database,
+  state = 'unknown',
+): Promise<true | undefined> => {
   const aborting = new AbortController();
   const query = async (...call: Parameters<Database['query']>) => {
     const rows = await database.query(...call);
@@ -67,7 +70,7 @@ const hasChanged = async (database: Database): Promise<true | undefined> => {
     pollMs: 1,
   });
   const changed = changes.next(
-    { scope, decisionId, state: 'unknown' as never },
+    { scope, decisionId, state: state as never },
     60_000,
     aborting.signal,
   );
