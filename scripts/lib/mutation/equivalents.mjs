@@ -135,6 +135,19 @@ const equivalents = [
     reason: 'Whether an event has this member is what counts.',
   },
   {
+    file: 'service/src/decision/caps.ts',
+    original: "AND metric IN ('impressions', 'filled')",
+    replacement: '',
+    reason: 'Other metrics are not counted in what the statement returns.',
+  },
+  {
+    file: 'service/src/history/delete-old-rows.ts',
+    line: 'viewer > $3',
+    original: '>',
+    replacement: '>=',
+    reason: 'The last player of the rows before was deleted, or is too recent.',
+  },
+  {
     file: 'service/src/history/report.ts',
     original: 'ORDER BY metric, metric_reason',
     replacement: '',

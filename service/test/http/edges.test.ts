@@ -321,6 +321,13 @@ const edges: Record<string, Edge> = {
     counts: async (own) =>
       (await listAccounts(own, firstIdAt('decision', 0), atMs)).includes(accountId),
   },
+  'a tracker request that is due': {
+    prepare: (excess) => [
+      `UPDATE tracker_requests SET state = 'pending', lease_until = NULL, next_at = ${time(atMs + excess)}`,
+    ],
+    counts: async (own) =>
+      isFound(await claimRequests(own, { ...claim, limit: 9, sinceId: firstIdAt('decision', 0) })),
+  },
   'a webhook that is probed': {
     prepare: (excess) => [
       `UPDATE resources SET document = document || jsonb_build_object('disabled_reason', 'failing',
