@@ -328,6 +328,14 @@ const edges: Record<string, Edge> = {
     counts: async (own) =>
       isFound(await claimRequests(own, { ...claim, limit: 9, sinceId: firstIdAt('decision', 0) })),
   },
+  'a tracker request whose lease has ended': {
+    prepare: (excess) => [
+      `UPDATE tracker_requests SET state = 'pending', at_least_once = true, next_at = ${time(atMs - hourMs)},
+        lease_until = ${time(atMs + excess)}`,
+    ],
+    counts: async (own) =>
+      isFound(await claimRequests(own, { ...claim, limit: 9, sinceId: firstIdAt('decision', 0) })),
+  },
   'a webhook that is probed': {
     prepare: (excess) => [
       `UPDATE resources SET document = document || jsonb_build_object('disabled_reason', 'failing',
