@@ -143,7 +143,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     cancelCheck?.();
     nextExpiry = toList(slots)
       .flatMap(([placement, slot]) => {
-        const leftMs = (): number => findWaitMs(placement, {});
+        const leftMs = (): number => findWaitMs(placement, copyRequestOptions());
         return findDeadlines(slot, { leftMs, passed: () => leftMs() <= 0 });
       })
       .sort((a, b) => a.leftMs() - b.leftMs())[0];
