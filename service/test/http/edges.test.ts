@@ -321,6 +321,13 @@ const edges: Record<string, Edge> = {
     counts: async (own) =>
       (await listAccounts(own, firstIdAt('decision', 0), atMs)).includes(accountId),
   },
+  'an account with a tracker request that is still pending': {
+    prepare: (excess) => [
+      `UPDATE tracker_requests SET state = '${['pending', 'sent'][excess]}', next_at = ${time(atMs)}`,
+    ],
+    counts: async (own) =>
+      (await listAccounts(own, firstIdAt('decision', 0), atMs)).includes(accountId),
+  },
   'a tracker request that is due': {
     prepare: (excess) => [
       `UPDATE tracker_requests SET state = 'pending', lease_until = NULL, next_at = ${time(atMs + excess)}`,
