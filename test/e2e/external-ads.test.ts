@@ -40,7 +40,8 @@ async function connectSources(): Promise<void> {
   await addPlacement('Harbour', { name: 'network', format: 'rewarded', min_view_ms: 1_000 });
   await call('POST', 'advertisers', { name: 'Shop', domain, categories: [] });
   await call('POST', 'webhooks', { url: advertiser.webhookUrl, events: ['decision.rewarded'] });
-  const common = { placements: ['network'], priority: 1, review: 'automatic' };
+  // On a busy machine, a bidder may take longer than the default.
+  const common = { placements: ['network'], priority: 1, review: 'automatic', timeout_ms: 5_000 };
   const bidder = { ...common, kind: 'openrtb', endpoint_url: advertiser.bidUrl };
   const allowed = { allowed_domains: [domain] };
   const source = await call<{ id: string }>('POST', 'sources', {

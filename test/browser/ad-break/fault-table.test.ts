@@ -278,7 +278,8 @@ const faults: Record<string, Fault> = {
       const element = document.querySelector('video');
       pauseBySystem(element);
       await runPendingWork();
-      await element?.play();
+      // The ad may end and remove the video before it plays again.
+      await element?.play().catch(() => undefined);
     },
     outcome: () => 'rewarded',
     // In the prompt, it is paused anyway.
