@@ -55,32 +55,6 @@ async function openAd(media = image): Promise<void> {
   await clock.advance(0);
 }
 
-/**
- * Clicks as the browser does for the nth click of a sequence, such as the second click of a double click.
- *
- * @param timestamp - The time of the events, in seconds since 1970. Default: now.
- */
-async function clickInSequence(
-  target: Element,
-  number: number,
-  button = 'left',
-  timestamp?: number,
-): Promise<void> {
-  const { left, top } = target.getBoundingClientRect();
-  const frame = window.frameElement?.getBoundingClientRect() ?? new DOMRect();
-  const scale = frame.width / ((window.frameElement as HTMLElement | null)?.offsetWidth ?? 1);
-  const at = { x: frame.left + (left + 9) * scale, y: frame.top + (top + 9) * scale };
-  for (const type of ['mousePressed', 'mouseReleased'])
-    await cdp().send('Input.dispatchMouseEvent', {
-      type,
-      button,
-      clickCount: number,
-      ...(timestamp && { timestamp }),
-      ...at,
-    } as never);
-  await nextFrame();
-}
-
 const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
 const find = (selector: string) => {
   const element = overlay().findVisible(selector);
@@ -284,10 +258,11 @@ describe.runIf(server.browser === 'chromium')('Input', () => {
     await openAd();
     disarmLinks();
     await clock.advance(600);
-    await clickInSequence(find('footer a'), 2);
+    await mouse.click(find('footer a'), { clickCount: 2 });
+    await nextFrame();
     expect(stage.count('click')).toBe(0);
     // The middle button opens the link too.
-    await clickInSequence(find('footer a'), 1, 'middle');
+    await mouse.click(find('footer a'), { button: 'middle' });
     await eventually(() => expect(stage.count('click')).toBe(1));
   });
 
@@ -299,7 +274,8 @@ describe.runIf(server.browser === 'chromium')('Input', () => {
       await openAd();
       let waitedMs = 0;
       for (let number = 2; !isAsking() && waitedMs < 5_000; number += 1) {
-        await clickInSequence(find('button.close'), number);
+        await mouse.click(find('button.close'), { clickCount: number });
+        await nextFrame();
         await clock.advance(everyMs);
         waitedMs += everyMs;
       }
@@ -314,7 +290,7 @@ describe.runIf(server.browser === 'chromium')('Input', () => {
     const stop = onInput(({ timeStamp }) => times.push(timeStamp));
     await openAd();
     await clock.advance(600);
-    await clickInSequence(find('button.close'), 1, 'left', 1);
+    await mouse.click(find('button.close'), { timestamp: 1 });
     stop();
     expect(times).toContain(0);
     await eventually(() => expect(isAsking()).toBe(true));

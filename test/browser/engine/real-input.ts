@@ -38,6 +38,20 @@ export const mouse = {
       ...point,
     });
   },
+  /**
+   * Clicks the center of an element.
+   *
+   * @param options - `clickCount`: which click of a sequence it is, such as 2 at the end of a double click. `timestamp`:
+   *   the time of the events, in seconds since 1970; default: now.
+   */
+  async click(
+    element: Element,
+    options: { button?: 'middle'; clickCount?: number; timestamp?: number } = {},
+  ): Promise<void> {
+    const click = { button: 'left', clickCount: 1, ...options, ...findPoint(element) };
+    for (const type of ['mousePressed', 'mouseReleased'])
+      await send('Input.dispatchMouseEvent', { type, ...click });
+  },
   async drag(element: Element, by = 10): Promise<void> {
     const { x, y } = findPoint(element);
     await send('Input.dispatchMouseEvent', {
