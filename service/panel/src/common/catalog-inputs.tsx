@@ -50,7 +50,7 @@ export const CountriesInput = ({ source }: { source: string }) => (
   <CatalogInput
     source={source}
     label="Countries"
-    helperText="Known only for requests from games, and only if the service has been set up to learn them."
+    helperText="Known if the service has been set up to learn it, or if your server sends it."
     catalog={countries}
     nameOf={getCountryName}
   />
