@@ -27,7 +27,10 @@ export interface ProbeThread {
 }
 
 interface Options {
-  /** Maximum time per file (default 3 s), not counting the start of the thread. */
+  /**
+   * Maximum time per file (default 15 s), not counting the start of the thread. An honest file takes at most a second; on
+   * a busy machine, ten times as long, because everything else comes first.
+   */
   timeoutMs?: number;
   /** How long the thread may be idle before it is terminated (default 30 s). */
   idleMs?: number;
@@ -38,7 +41,7 @@ interface Options {
  * load.
  */
 export function createProbeThread({
-  timeoutMs = 3_000,
+  timeoutMs = 15_000,
   idleMs = 30_000,
 }: Options = {}): ProbeThread {
   let worker: Worker | undefined;
@@ -73,7 +76,10 @@ export function createProbeThread({
     } catch (error) {
       if (!(error instanceof DomainError)) {
         await terminate();
-        throw new DomainError('invalid_request', 'The file takes too much time or memory to read.');
+        throw new DomainError(
+          'invalid_request',
+          'The file takes too much time or memory to read. If the service is busy, try again later.',
+        );
       }
       throw error;
     }

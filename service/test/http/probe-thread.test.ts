@@ -68,7 +68,8 @@ test.each<[string, () => Buffer, number]>([
 });
 
 test('a file that is slow to parse does not block the process', async () => {
-  thread = createProbeThread();
+  // The thread has a low priority, so other tests may slow it down as much as they like.
+  thread = createProbeThread({ timeoutMs: 60_000 });
   await thread.probe(copyMeadow());
   const costlyVideo = createVideoWithSampleTimes(1_000_000);
   // This thread only copies the file; the worker thread parses it. Meanwhile, other work is done here.
@@ -102,6 +103,6 @@ test('a file that takes too long to parse is rejected', async () => {
   ]);
   for (const result of results)
     expect(result).toMatchObject({
-      reason: { message: 'The file takes too much time or memory to read.' },
+      reason: { message: expect.stringContaining('too much time or memory') },
     });
 });
