@@ -330,14 +330,15 @@ test('kill switches, policies and child-directed requests prevent requests to a 
 test('a kill switch that is turned on while sources are called stops the ad that was chosen', async () => {
   type Target = Pick<KillSwitch, 'scope' | 'target_id'>;
   let kill: (() => Promise<unknown>) | undefined;
-  const source = await addTag((_request, response) => {
-    void (kill?.() ?? Promise.resolve()).then(() => response.end(tag));
-  });
+  const source = await addTag(
+    (_request, response) => void (kill?.() ?? Promise.resolve()).then(() => response.end(tag)),
+    { placements: ['revive', 'level-end'] },
+  );
   let tag = createAd('stopped');
   const { advertiser_id: advertiserId } = await approve(source);
   const { data } = await game.client.manage<{ data: Creative[] }>('GET', '/v1/creatives?limit=100');
   const house = data.find(({ media, source_key: key }) => media.format === 'image' && !key);
-  const request = async (target: Target) => {
+  const request = async (target: Target, requestIt = requestAd) => {
     const killSwitches: KillSwitch[] = [];
     kill = async () =>
       killSwitches.push(
@@ -346,7 +347,7 @@ test('a kill switch that is turned on while sources are called stops the ad that
           state: 'on',
         }),
       );
-    const { status, reason } = await requestAd();
+    const { status, reason } = await requestIt();
     kill = undefined;
     for (const { id } of killSwitches)
       await game.client.manage('DELETE', `/v1/kill-switches/${id}`);
@@ -364,6 +365,24 @@ test('a kill switch that is turned on while sources are called stops the ad that
   expect((await requestAd()).status).toBe('filled');
   const houseTarget = { scope: 'source' as const, target_id: house?.source_id ?? '' };
   expect(await request(houseTarget)).toEqual(['no_fill', 'killed']);
+  // The ad SDK in the page that has its turn after the source.
+  const page = await game.client.manage<Source>('POST', '/v1/sources', {
+    name: 'Ads of the page',
+    kind: 'page',
+    adapter: 'google_h5',
+    placements: ['level-end'],
+    priority: 2,
+  });
+  createdIds.push(page.id);
+  const inPage = {
+    placement: 'level-end',
+    page_adapters: ['google_h5'],
+    formats: ['video', 'image'],
+  };
+  const requestInPage = async () => (await game.requestDecision(inPage)).body;
+  expect((await requestInPage()).creative?.media.format).toBe('page');
+  const pageTarget = { scope: 'source' as const, target_id: page.id };
+  expect(await request(pageTarget, requestInPage)).toEqual(['no_fill', 'killed']);
 });
 
 test('a policy that leaves no ad blocks the request with an event, whoever offers the ad', async () => {
