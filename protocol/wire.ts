@@ -822,6 +822,9 @@ export interface KillSwitch {
    */
   updated_at: string;
   scope: 'source' | 'advertiser' | 'placement';
+  /**
+   * An advertiser stands for all advertisers with its domain.
+   */
   target_id: string;
   state: 'on' | 'off';
   reason?: string;
@@ -2395,6 +2398,9 @@ export interface AdRuleUpdate {
  */
 export interface KillSwitchRequest {
   scope: 'source' | 'advertiser' | 'placement';
+  /**
+   * An advertiser stands for all advertisers with its domain.
+   */
   target_id: string;
   state: 'on' | 'off';
   reason?: string;

@@ -10,7 +10,11 @@ export const killSwitchSchema = named(
   {
     ...resourceFields('killSwitch'),
     scope: killSwitchScope,
-    target_id: Type.String({ minLength: 1, maxLength: 64 }),
+    target_id: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'An advertiser stands for all advertisers with its domain.',
+    }),
     state: oneOf(['on', 'off']),
     reason: Type.Optional(Type.String({ maxLength: 500 })),
     actor: Type.String({

@@ -29,10 +29,11 @@ export function isKilled(snapshot: Snapshot, target: KillTarget, nowMs: number):
 /** When the last switch of each target ends, because a decision asks for each of its candidates. */
 const endsByTarget = memoize((killSwitches: Snapshot['killSwitches']) => {
   const ends = new Map<string, number>();
-  for (const { scope, target_id: id, expiresAtMs } of killSwitches) {
-    const name = `${scope} ${id}`;
-    ends.set(name, Math.max(expiresAtMs, ends.get(name) ?? -Infinity));
-  }
+  for (const { scope, targetIds, expiresAtMs } of killSwitches)
+    for (const id of targetIds) {
+      const name = `${scope} ${id}`;
+      ends.set(name, Math.max(expiresAtMs, ends.get(name) ?? -Infinity));
+    }
   return ends;
 });
 

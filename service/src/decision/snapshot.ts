@@ -63,7 +63,14 @@ export interface Snapshot {
   /** Returns a creative that was imported from an external source, whether or not it has been approved. */
   findExternalCreative(sourceId: string, creativeKey: string): Ad | undefined;
   adRules: AdRules;
-  killSwitches: readonly (KillSwitch & { expiresAtMs: number })[];
+  killSwitches: readonly (KillSwitch & {
+    expiresAtMs: number;
+    /**
+     * What it stops: its target and, if that is an advertiser, all others with the same domain, because ads from outside
+     * belong to the oldest of them.
+     */
+    targetIds: readonly string[];
+  })[];
   webhooks: readonly Webhook[];
   /**
    * Event types to which at least one webhook subscribes. Disabled webhooks are included, because their missed events
@@ -163,6 +170,7 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
       .map((killSwitch) => ({
         ...killSwitch,
         expiresAtMs: endsApplyingAtMs(killSwitch),
+        targetIds: listTargetIds(killSwitch, advertisers),
       })),
     webhooks: selectDocuments('webhook').filter(({ status }) => status === 'enabled'),
     subscribedEvents: new Set(selectDocuments('webhook').flatMap(({ events }) => events)),
@@ -170,6 +178,15 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
       ({ disabled_reason: reason }) => reason === 'gone' || reason === 'failing',
     ).length,
   };
+}
+
+function listTargetIds(
+  { scope, target_id: id }: KillSwitch,
+  advertisers: ReadonlyMap<string, Advertiser>,
+): string[] {
+  const domain = scope === 'advertiser' ? advertisers.get(id)?.domain : undefined;
+  if (domain === undefined) return [id];
+  return [...advertisers.values()].filter((other) => other.domain === domain).map((it) => it.id);
 }
 
 const makeCreativeKey = (sourceId: string, creativeKey: string): string =>

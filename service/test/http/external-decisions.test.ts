@@ -374,12 +374,14 @@ test('a kill switch that is turned on while sources are called stops the ad that
     priority: 2,
   });
   createdIds.push(page.id);
-  const inPage = {
-    placement: 'level-end',
-    page_adapters: ['google_h5'],
-    formats: ['video', 'image'],
+  const requestInPage = async () => {
+    const { body } = await game.requestDecision({
+      placement: 'level-end',
+      page_adapters: ['google_h5'],
+      formats: ['video', 'image'],
+    });
+    return body;
   };
-  const requestInPage = async () => (await game.requestDecision(inPage)).body;
   expect((await requestInPage()).creative?.media.format).toBe('page');
   const pageTarget = { scope: 'source' as const, target_id: page.id };
   expect(await request(pageTarget, requestInPage)).toEqual(['no_fill', 'killed']);

@@ -1,3 +1,4 @@
+import type { Advertiser } from '@trueward/protocol/wire';
 import { expect, test } from 'vitest';
 import { isAdKilled } from '../../src/decision/kill-switches.ts';
 import { type AnyResource, compileSnapshot } from '../../src/decision/snapshot.ts';
@@ -10,6 +11,13 @@ test.each<[string, object, object, boolean]>([
   ['a source', { scope: 'source', target_id: 'src_1' }, {}, true],
   ['another source', { scope: 'source', target_id: 'src_2' }, {}, false],
   ['an advertiser', { scope: 'advertiser', target_id: 'adv_1' }, {}, true],
+  [
+    'another advertiser with the same domain',
+    { scope: 'advertiser', target_id: 'adv_2' },
+    {},
+    true,
+  ],
+  ['an advertiser with another domain', { scope: 'advertiser', target_id: 'adv_3' }, {}, false],
   ['something else of that id', { scope: 'advertiser', target_id: 'src_1' }, {}, false],
   [
     'an ad without a placement',
@@ -33,6 +41,10 @@ test.each<[string, object, object, boolean]>([
   const document = { id: 'kill_1', state: 'on', actor: 'a test', ...killSwitch };
   const snapshot = compileSnapshot([
     { kind: 'placement', document: createPlacement() },
+    ...['meadow.example', 'meadow.example', 'lantern.example'].map((domain, index) => ({
+      kind: 'advertiser' as const,
+      document: { id: `adv_${index + 1}`, domain } as Advertiser,
+    })),
     { kind: 'killSwitch', document } as unknown as AnyResource,
   ]);
   const running = { placement: 'revive', sourceId: 'src_1', advertiserId: 'adv_1', ...ad };
