@@ -22,15 +22,25 @@ export interface InputGate {
   destroy(): void;
 }
 
-/** Creates a gate that opens shortly after the page's next frame. Without frames, it opens a second from now. */
-export function createInputGate(clock: Pick<Clock, 'monotonic'>): InputGate {
-  const createdAtMs = clock.monotonic();
-  let restsSinceMs = createdAtMs;
-  let opensAtMs = createdAtMs + maxRestMs;
+/**
+ * Creates a gate that opens shortly after the page's next frame. Without frames, it opens after a second in which the page
+ * isn't busy: a busy page may not have shown the ad yet, whatever the time.
+ */
+export function createInputGate(clock: Pick<Clock, 'after' | 'monotonic'>): InputGate {
+  let restsSinceMs = 0;
+  let opensAtMs = Infinity;
+  const stops = [afterPaint(begin), clock.after(maxRestMs - restMs, begin)];
 
+  function begin(): void {
+    destroy();
+    rest();
+  }
   function rest(): void {
     restsSinceMs = clock.monotonic();
     opensAtMs = restsSinceMs + restMs;
+  }
+  function destroy(): void {
+    for (const stop of stops) stop();
   }
 
   return {
@@ -41,7 +51,7 @@ export function createInputGate(clock: Pick<Clock, 'monotonic'>): InputGate {
       return false;
     },
     rest,
-    destroy: afterPaint(rest),
+    destroy,
   };
 }
 

@@ -1,9 +1,13 @@
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { createInputGate, type InputGate } from '../../../src/ad-break/input-gate.ts';
+import { native } from '../../../src/platform/native.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 
 let gate: InputGate;
-afterEach(() => gate.destroy());
+afterEach(() => {
+  gate.destroy();
+  vi.restoreAllMocks();
+});
 
 /** Returns an event that happened this long ago. */
 const eventBefore = (ms: number): Event =>
@@ -26,4 +30,35 @@ it.each<[description: string, restedMs: number, waitedMs: number, counts: boolea
   gate.rest();
   await clock.advance(restedMs);
   expect(gate.admit(eventBefore(waitedMs))).toBe(counts);
+});
+
+// A game often loads its next level behind the ad, and a player whose screen doesn't change presses again and again.
+it.each<[description: string, busyMs: number, frames: number, waitedMs: number, counts: boolean]>([
+  ['a press while the page is too busy to show the ad', 2_500, 0, 1_200, false],
+  ['the last of those presses', 2_500, 0, 0, false],
+  ['a press from before a task that is longer than any event waits', 6_000, 0, 5_500, false],
+  ['a press while the page shows nothing but the frame before the ad', 2_500, 1, 1_200, false],
+  ['a press that a busy page handles after it has shown the ad', 2_500, 2, 1_200, false],
+  ['a press in an ad that was shown before the page was busy', 0, 2, 0, true],
+])('%s', async (_description, busyMs, frames, waitedMs, counts) => {
+  const requested: FrameRequestCallback[] = [];
+  vi.spyOn(native, 'requestAnimationFrame').mockImplementation((callback) =>
+    requested.push(callback),
+  );
+  const clock = createManualClock();
+  gate = createInputGate(clock);
+  clock.freeze(busyMs);
+  for (let frame = 0; frame < frames; frame += 1) requested.shift()?.(0);
+  if (busyMs === 0) clock.freeze(2_500);
+  expect(gate.admit(eventBefore(waitedMs))).toBe(counts);
+});
+
+it('counts presses after a second if the page shows no frames but isn’t busy', async () => {
+  vi.spyOn(native, 'requestAnimationFrame').mockReturnValue(0);
+  const clock = createManualClock();
+  gate = createInputGate(clock);
+  await clock.advance(990);
+  expect(gate.admit(eventBefore(0))).toBe(false);
+  await clock.advance(400);
+  expect(gate.admit(eventBefore(0))).toBe(true);
 });
