@@ -226,7 +226,8 @@ export function createAdRules(deps: AdRulesDeps): AdRules {
     return Math.min(memory.players.length, maxPlayers);
   }
   const stopListening = lifecycle.onTransition((pageTransition) => {
-    if (/^(visible|hidden|returned)$/.test(pageTransition)) touch();
+    // A page in the background also runs again for a moment, every few minutes, although the player is away.
+    if (/^(visible|hidden)$/.test(pageTransition)) touch();
   });
   touch();
   let cancelBeat = clock.after(beatMs, beat);

@@ -175,8 +175,9 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   };
 
   const onTransition = (pageTransition: PageTransition): void => {
-    isSuspending = pageTransition === 'leaving' || pageTransition === 'frozen';
     isHidden = pageTransition !== 'visible' && pageTransition !== 'returned';
+    // A page that is being unloaded becomes hidden afterward.
+    isSuspending = isHidden && (isSuspending || pageTransition !== 'hidden');
     if (!isHidden) return void resumeSending();
     // From here on, the browser may suspend the page at any time. Even with nothing left to send, the tab may still hold
     // the lock.

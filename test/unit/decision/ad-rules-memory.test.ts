@@ -42,10 +42,11 @@ function openPage(
   isConsentKnown = true,
 ) {
   const consent = { isKnown: isConsentKnown };
+  const lifecycle = createTestPage();
   const load = createAdRules({
     name: 'game',
     clock,
-    lifecycle: createTestPage(),
+    lifecycle,
     isConsentKnown: () => consent.isKnown,
     storage: () => storage,
     onChange: () => {},
@@ -64,6 +65,7 @@ function openPage(
   if (rules) learn({ ad_rules: { version: '1', rules } });
   return {
     load,
+    lifecycle,
     consent,
     learn,
     see(placement: string): string {
@@ -125,6 +127,34 @@ test.each([
       page.see('level-end');
       expect([page.waitMs(), page.waitMs('revive')]).toEqual([90_000, anyGapS * 1_000]);
     }
+  },
+);
+
+// Chromium lets pages in the background run for a few seconds every two minutes, and Android every fifteen.
+test.each([
+  [120_000, 10, false],
+  [120_000, 20, true],
+  [900_000, 1, false],
+  [900_000, 3, true],
+])(
+  'a hidden page that runs again every %s ms ends the session after half an hour (%s times: %s)',
+  async (everyMs, times, isNew) => {
+    const clock = createManualClock();
+    const rules: AdLimit[] = [{ formats: ['interstitial'], max_per_session: 1 }];
+    const { lifecycle, load, see, waitMs } = openPage(clock, createStorage(), rules);
+    await clock.advance(60_000);
+    see('level-end');
+    lifecycle.emit('hidden');
+    lifecycle.emit('frozen');
+    for (let count = 0; count < times; count += 1) {
+      await clock.advance(everyMs);
+      lifecycle.emit('returned');
+      lifecycle.emit('frozen');
+    }
+    lifecycle.emit('returned');
+    lifecycle.emit('visible');
+    expect([load.session().age_s === 0, waitMs()]).toEqual([isNew, isNew ? 0 : Infinity]);
+    load.destroy();
   },
 );
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { PageTransition } from '../../../src/platform/page.ts';
 import { createDeferred } from '../../support/deferred.ts';
 import { createAdEvent } from '../../support/event-service.ts';
 import { runPendingWork } from '../../support/manual-clock.ts';
@@ -35,6 +36,32 @@ test('a frozen tab gives up leadership, and can become the leader again when it 
   await first.outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect(first.outbox.diagnostics().sent).toBe(1);
+});
+
+// Browsers fire `pagehide` before they report that the page is hidden. Only Chromium also reports that it freezes it.
+test.each<[transitions: PageTransition[], mayLead: boolean]>([
+  [['hidden'], true],
+  [['leaving'], false],
+  [['leaving', 'hidden'], false],
+  [['leaving', 'hidden', 'frozen'], false],
+  [['hidden', 'frozen'], false],
+  [['leaving', 'hidden', 'visible'], true],
+  [['leaving', 'hidden', 'returned', 'hidden'], true],
+])('after %j, a tab takes the lock: %s', async (transitions, mayLead) => {
+  let requests = 0;
+  const { openTab } = openBrowser();
+  const { lifecycle, outbox } = openTab({
+    async locks() {
+      requests += 1;
+    },
+  });
+  await runPendingWork();
+  expect(requests).toBe(0);
+  const stored = outbox.enqueue(createAdEvent());
+  for (const transition of transitions) lifecycle.emit(transition);
+  await stored;
+  await runPendingWork();
+  expect(requests > 0).toBe(mayLead);
 });
 
 test('all tabs receive the rewards and count the stored events, no matter which tab sends', async () => {
