@@ -160,6 +160,21 @@ const equivalents = [
     reason:
       'All that is due is expired before the function returns; the order only keeps to an index.',
   },
+  {
+    file: 'src/portal/hold-game.ts',
+    line: 'passive: true',
+    original: 'true',
+    replacement: 'false',
+    reason:
+      'The listener never prevents the default; the option only tells the browser so in advance.',
+  },
+  {
+    file: 'service/src/reward/request-trackers.ts',
+    line: "type === 'source_callback'",
+    original: "type === 'source_callback'",
+    replacement: 'false',
+    reason: 'No tracker is due for this type; the condition is for the type checker.',
+  },
 ];
 
 /** @param {string} text */

@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createHttpServer } from '../../src/http/server.ts';
 
 /** More than the buffers of the kernel hold. */
 const large = Buffer.alloc(64 * 1_024 * 1_024);
 
 const noLimits = { stalledMs: 60_000, maxConnections: 1_000 };
+
+afterEach(() => void vi.useRealTimers());
 
 /** Starts a server that answers with `body`. Returns a function that requests it on a new connection. */
 async function startServer(limits: Partial<typeof noLimits>, body: Buffer | string) {
@@ -60,4 +62,30 @@ test('a client that holds all connections without a request does not keep others
   await once(dropped, 'close');
   const [answer] = (await once(request(), 'data')) as [Buffer];
   expect(answer.toString()).toContain('answer');
+});
+
+test('room is made at most every two seconds, so that dropped connections do not close others again and again', async () => {
+  // The server's own timers; those of Node are not affected.
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  const { request } = await startServer({ maxConnections: 2 }, 'answer');
+  const fill = async () => {
+    const held = [request(), request()];
+    for (const client of held) await once(client, 'data');
+    return held;
+  };
+  const drop = () => once(request().resume(), 'close');
+  const first = await fill();
+  const firstClosed = Promise.all(first.map((client) => once(client, 'close')));
+  await drop();
+  await firstClosed;
+  const second = await fill();
+  await drop();
+  for (const client of second) {
+    client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    expect(String(((await once(client, 'data')) as [Buffer])[0])).toContain('answer');
+  }
+  vi.advanceTimersByTime(2_000);
+  const secondClosed = Promise.all(second.map((client) => once(client, 'close')));
+  await drop();
+  await secondClosed;
 });

@@ -49,6 +49,25 @@ test('long-polls the service with back-off until no reward is pending', async ()
   expect(clock.timers()).toBe(0);
 });
 
+test('an overloaded service is left alone although it answers for another reward', async () => {
+  const clock = createManualClock();
+  const { rewards, requests, responses } = openTab(
+    clock,
+    undefined,
+    withoutDatabaseTimeouts(clock),
+  );
+  responses.push({ kind: 'retry', status: 503, retryAfterMs: 10_000 });
+  responses.push({ kind: 'ok', body: { id: 'dec_2', state: 'pending' } });
+  await watch(rewards, 'dec_1');
+  await watch(rewards, 'dec_2');
+  await eventually(() => expect(clock.timers()).toBe(1));
+  await clock.advance(1_500);
+  await eventually(() => expect(clock.timers()).toBe(1));
+  expect(requests).toHaveLength(2);
+  await clock.advance(9_999);
+  expect(requests).toHaveLength(2);
+});
+
 test('a page that stays open delivers a reward that is earned hours later', async () => {
   const clock = createManualClock();
   const { rewards, responses } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));

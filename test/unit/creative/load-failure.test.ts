@@ -13,10 +13,10 @@ beforeEach(() => {
   vi.stubGlobal('location', { href: 'https://game.test/' });
 });
 
-const find = (timings: object[] = [], at = url) =>
+const find = (timings: object[] = [], at = url, signal = new AbortController().signal) =>
   findLoadFailure(at, 'unknown', {
     clock: clock as never,
-    signal: new AbortController().signal,
+    signal,
     timeline: { getEntriesByName: () => timings } as never,
   });
 
@@ -42,6 +42,15 @@ test('if the server answers only requests that need no CORS', async () => {
     .mockRejectedValueOnce(new TypeError())
     .mockResolvedValue(new Response());
   expect(await find([element(0)])).toBe('unknown');
+});
+
+test.each([
+  ['goes on', new AbortController().signal, 'media_network'],
+  ['has ended', AbortSignal.abort(), 'unknown'],
+])('if nothing answers and the ad %s', async (_, signal, expected) => {
+  vi.spyOn(native, 'fetch').mockRejectedValue(new TypeError());
+  // Filter lists don't contain hosts on the same device.
+  expect(await find([element(0)], 'https://127.0.0.1/ad.mp4', signal)).toBe(expected);
 });
 
 test('no request is made for a file that is in the page', async () => {
