@@ -9,10 +9,16 @@ import {
 } from '../../src/reward/check-events.ts';
 import { shortText } from '../../src/demand/vast/values.ts';
 import { findEarly } from '../../src/reward/early-events.ts';
+import { parseAddress } from '../../src/http/client-address.ts';
+import { ProblemError, toProblemResponse } from '../../src/http/problem.ts';
+import type { FieldError } from '../../src/platform/domain-error.ts';
+import { maxNames, scanJson } from '../../src/http/request-bodies.ts';
+import { normalizeDomain, normalizeLanguage, normalizeSegment } from '../../src/platform/names.ts';
+import { hasTooManyParameters } from '../../src/reward/network-call.ts';
 import { applyChange, maxBalance, type WalletChange } from '../../src/wallet/wallet.ts';
 import { createEvent } from './fixtures.ts';
 
-// Each limit that decides about rewards, money or who a player is: the last value that it allows, and the next one.
+// Each limit that decides about rewards, money or who a player is, or that bounds a text from outside: the last value that it allows, and the next one.
 
 const decision = {
   id: 'dec_1',
@@ -64,6 +70,12 @@ const verifyToken = async (expS: number) => {
   return tokens.verify({ accountId: 'acc_1', environment: 'live' }, token);
 };
 
+const describe = (message: string, errors: FieldError[] = []) =>
+  toProblemResponse(new ProblemError('invalid_request', message, { errors }), 'req_1').document;
+const bytesOf = (message: string) => Buffer.byteLength(JSON.stringify({ pointer: '/a', message }));
+const manyNames = (count: number) =>
+  Buffer.from(`{${Array.from({ length: count }, (_, index) => `"name ${index}":0`).join(',')}}`);
+
 test.each<[string, (excess: number) => boolean | Promise<boolean>]>([
   ['an event’s late window', (ms) => arrive('complete', 900_000 + ms) === 'late'],
   ['the time for starting an ad', (ms) => arrive('start', 600_000 + ms) === 'expired'],
@@ -86,6 +98,37 @@ test.each<[string, (excess: number) => boolean | Promise<boolean>]>([
   ['an old user token', async (s) => !(await verifyToken(nowS - 59 - s))],
   ['a name in a VAST document', (more) => shortText('x'.repeat(200 + more))?.length !== 200 + more],
   ['a user token’s lifetime', async (s) => !(await verifyToken(nowS + 86_460 + s))],
+  ['a domain’s text', (more) => normalizeDomain('a.example/'.padEnd(2_048 + more)) === undefined],
+  ['a segment', (more) => normalizeSegment('a'.repeat(64 + more)) === undefined],
+  ['a language’s text', (more) => normalizeLanguage('pt_BR.'.padEnd(64 + more, 'a')) === undefined],
+  ['an address’s text', (more) => parseAddress('fe80::1%'.padEnd(100 + more, 'a')) === undefined],
+  ['a network’s parameters', (more) => hasTooManyParameters({ query: 'a&'.repeat(99 + more) })],
+  [
+    'a network’s empty parameters',
+    (more) => hasTooManyParameters({ query: '&'.repeat(99 + more) }),
+  ],
+  ['a problem’s detail', (more) => describe('a'.repeat(1_000 + more)).detail.endsWith('…')],
+  [
+    'a field error’s message',
+    (more) =>
+      describe('', [
+        { pointer: '/a', message: 'a'.repeat(500 + more) },
+      ]).errors?.[0]?.message.endsWith('…') ?? true,
+  ],
+  [
+    // 20 errors would be smaller than 12,288 bytes without their long characters.
+    'the bytes of all field errors',
+    (more) => {
+      const message = '€'.repeat(500);
+      const last = {
+        pointer: '/a',
+        message: 'a'.repeat(12_288 - 8 * bytesOf(message) - bytesOf('') + more),
+      };
+      const errors = [...Array(8).fill({ pointer: '/a', message }), last];
+      return describe('', errors).errors?.length !== 9;
+    },
+  ],
+  ['the names in a body', (more) => scanJson(manyNames(maxNames + more)).names > maxNames],
 ])('holds exactly: %s', async (_, exceeds) => {
   expect([await exceeds(0), await exceeds(1)]).toEqual([false, true]);
 });

@@ -7,7 +7,10 @@ import { native } from '../../../src/platform/native.ts';
 const url = 'https://media.test/ad.mp4';
 const element = (responseStart: number) => ({ initiatorType: 'video', responseStart });
 const fetched = (responseStart: number) => ({ initiatorType: 'fetch', responseStart });
-const clock = { after: (_ms: number, then: () => void) => (then(), () => undefined) };
+const clock = {
+  after: (_ms: number, then: () => void) => (then(), () => undefined),
+  monotonic: () => 0,
+};
 
 beforeEach(() => {
   vi.stubGlobal('location', { href: 'https://game.test/' });
@@ -51,6 +54,15 @@ test.each([
   vi.spyOn(native, 'fetch').mockRejectedValue(new TypeError());
   // Filter lists don't contain hosts on the same device.
   expect(await find([element(0)], 'https://127.0.0.1/ad.mp4', signal)).toBe(expected);
+});
+
+test('if only the page’s own server answers, the file’s host is blocked', async () => {
+  vi.stubGlobal('document', new EventTarget());
+  vi.spyOn(native, 'fetch').mockImplementation(async (request) => {
+    if (!String(request).startsWith('https://game.test/')) throw new TypeError();
+    return new Response();
+  });
+  expect(await find([element(0)])).toBe('blocked');
 });
 
 test('no request is made for a file that is in the page', async () => {
