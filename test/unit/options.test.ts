@@ -156,6 +156,22 @@ describe('data that comes from players', () => {
     if (warning) expect(warnings).toEqual([expect.stringMatching(warning)]);
   });
 
+  it('accepts the longest data, without a word', async () => {
+    vi.resetModules();
+    const { checkOptions: check, findCallError } = await import('../../src/options.ts');
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const longest = {
+      customData: 'x'.repeat(1_024),
+      segments: Array.from({ length: 20 }, (_, index) => String(index).padStart(64, 'x')),
+    };
+    const withPlayer = { userRef: 'x'.repeat(128), ...longest };
+    expect(check({ ...validOptions, ...withPlayer })).toMatchObject(withPlayer);
+    expect(warn).not.toHaveBeenCalled();
+    expect(findCallError(longest)).toBeUndefined();
+    expect(findCallError({ segments: [...longest.segments, 'x'] })).toMatch(/at most 20/);
+    expect(findCallError({ customData: `${longest.customData}x` })).toMatch(/at most 1,024/);
+  });
+
   it('still rejects an unknown option for the player', () => {
     expect(() => checkUser({ userref: 'a' } as never)).toThrow(/userref.*userRef/);
   });

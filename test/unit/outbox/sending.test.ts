@@ -5,6 +5,13 @@ import { runPendingWork } from '../../support/manual-clock.ts';
 import { readAll } from '../../../src/outbox/event-store.ts';
 import { openBrowser, countRecords } from './open-browser.ts';
 
+/** Length of an event in the store, in UTF-16 code units, if its detail is empty. */
+const emptyLength = JSON.stringify({
+  ...createAdEvent('error', ''),
+  id: 'event-0001',
+  occurred_at: new Date(0).toISOString(),
+}).length;
+
 test('sends the events from one task in one request and then empties the store', async () => {
   const { clock, service, store, openTab } = openBrowser();
   const { outbox } = openTab();
@@ -57,6 +64,17 @@ test('the first request after a failure contains few events', async () => {
   await clock.advance(1_000);
   expect(batchSizes(service)).toEqual([500, 500, 25, 500, 175]);
   expect(service.counted).toHaveLength(1_200);
+});
+
+test('a record with more events than the first request after a failure may have is sent whole', async () => {
+  const { clock, service, store, openTab } = openBrowser();
+  const events = Array.from({ length: 64 }, (_, index) => storedEvent(`old-${index}`).events[0]);
+  await store.append([{ v: 1, events: events.map(String) }, storedEvent('last')]);
+  service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
+  openTab();
+  await clock.advance(2_000);
+  expect(batchSizes(service)).toEqual([65, 64, 1]);
+  expect(service.counted).toHaveLength(65);
 });
 
 test('sends a batch again with the same event ids if its response was lost', async () => {
@@ -184,6 +202,23 @@ test('after destroy(), a failed request is not retried and rewards are not repor
   expect([service.requests.length, clock.timers()]).toEqual([1, 0]);
 });
 
+test.each<[string, (excess: number) => string[]]>([
+  ['64 events', (excess) => Array<string>(64 + excess).fill('')],
+  ['60,000 characters', (excess) => ['', 'x'.repeat(60_000 - 2 * emptyLength + excess)]],
+])('a record holds exactly %s', async (_, listDetails) => {
+  for (const [excess, records] of [
+    [0, 1],
+    [1, 2],
+  ] as const) {
+    const { service, store, openTab } = openBrowser();
+    service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
+    const { outbox } = openTab();
+    const details = listDetails(excess);
+    await Promise.all(details.map((detail) => outbox.enqueue(createAdEvent('error', detail))));
+    expect(await countRecords(store)).toBe(records);
+  }
+});
+
 test('splits a burst of 100 kB into records that each fit in a request', async () => {
   const { service, store, openTab } = openBrowser();
   service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
@@ -198,8 +233,19 @@ test('splits a burst of 100 kB into records that each fit in a request', async (
 });
 
 test('drops and reports an event that is too large for a request', async () => {
-  const { openTab } = openBrowser();
+  const { service, openTab, clock } = openBrowser();
   const { outbox } = openTab();
-  await outbox.enqueue(createAdEvent('error', 'x'.repeat(70_000)));
+  const newId = (): string => 'event-0001';
+  const occurredAt = new Date(clock.now()).toISOString();
+  const empty = JSON.stringify({
+    ...createAdEvent('error', ''),
+    id: newId(),
+    occurred_at: occurredAt,
+  });
+  const detail = 'x'.repeat(60_000 - empty.length);
+  await outbox.enqueue(createAdEvent('error', detail));
+  await outbox.enqueue(createAdEvent('error', `${detail}x`));
+  await runPendingWork();
+  expect(service.counted).toEqual(['event-0001']);
   expect(outbox.diagnostics()).toMatchObject({ stored: 0, dropped: { too_large: 1 } });
 });
