@@ -14,6 +14,8 @@ const bidder = {
   status: 'active',
   endpoint_url: 'https://bid.example/rtb',
 } as const;
+/** With it, `{"text":"…"}` has 16,384 bytes. */
+const longestExt = `${'é'.repeat(8_186)}x`;
 type Change = Partial<Source>;
 
 const findErrors = (source: Change, development = false, sandbox = development) =>
@@ -30,7 +32,7 @@ test('an OpenRTB source with every field is accepted', () => {
     ortb_version: '2.5',
     floor_micros: 500_000,
     currency: 'EUR',
-    ext: { a: 1 },
+    ext: { text: longestExt },
   } as const;
   expect(findErrors({ ...bidder, ...optional })).toEqual([]);
 });
@@ -74,7 +76,7 @@ test.each<[Change, string, string]>([
   ],
   [{ kind: 'house', timeout_ms: 100 }, '/timeout_ms', 'vast and openrtb sources only'],
   [{ ...vast, currency: 'USX' }, '/currency', 'ISO 4217'],
-  [{ ...bidder, ext: { text: 'é'.repeat(8_200) } }, '/ext', 'the maximum is 16384'],
+  [{ ...bidder, ext: { text: `${longestExt}x` } }, '/ext', 'the maximum is 16384'],
   [
     { ...vast, ads_txt: { domain: 'game.example', lines: ['a.example, 1, DIRECT', 'a.example'] } },
     '/ads_txt/lines/1',

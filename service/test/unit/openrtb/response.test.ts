@@ -173,6 +173,10 @@ describe('reading a bid response', () => {
     });
   });
 
+  test('accepts as many categories as a bid may have', () => {
+    expect(read(createBid({ cat: Array(50).fill('IAB1') }))).toMatchObject({ rejectedBids: [] });
+  });
+
   test('rejects bids from blocked seats', () => {
     const seatbid = [{ seat: 's9', bid: [createBid()] }];
     expect(readRejection({}, { seatbid })).toMatchObject({ lossReason: 104 });
