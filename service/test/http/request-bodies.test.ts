@@ -31,6 +31,9 @@ test('every route rejects deeply nested bodies', async () => {
     expect([response.status, response.body.code]).toEqual([422, 'invalid_request']);
     expect(response.body.detail).toContain('32 levels');
   }
+  const deepest = '{"a":'.repeat(32) + '1' + '}'.repeat(32);
+  const { body } = await client.call<Problem>('POST', '/v1/placements', client.secret, deepest);
+  expect([body.code, body.detail.includes('levels')]).toEqual(['invalid_request', false]);
 });
 
 test('a body without Content-Length is accepted up to the size limit', async () => {
