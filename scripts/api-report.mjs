@@ -1,17 +1,24 @@
 /**
- * `npm run api-report` copies the API reports from the build to `test/types/api`, where reviewers see every change to the
- * public API. With `--check`, the script fails if the reports differ. API Extractor can compare reports too, but only
+ * `npm run api-report` copies the API reports from the build. See `--help`. API Extractor can compare reports too, but only
  * during the build.
  */
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { copyFolder } from './lib/copy-folder.mjs';
 import { builtReportsDir, committedReportsDir } from './lib/public-api.mjs';
+import { readOptions } from './lib/read-options.mjs';
+
+const { check } = readOptions({
+  name: 'api-report',
+  about:
+    'Copies the API reports from the build to test/types/api, where reviewers see every change to the public API.',
+  options: { check: 'writes nothing, and fails if the reports differ' },
+});
 
 if (!existsSync(builtReportsDir))
   throw new Error('The build has no API reports: run `npm run build` first.');
 
-if (process.argv.includes('--check')) {
+if (check) {
   const builtReports = readReports(builtReportsDir);
   const committedReports = readReports(committedReportsDir);
   const names = new Set([...Object.keys(builtReports), ...Object.keys(committedReports)]);

@@ -1,23 +1,25 @@
-/**
- * `npm run check` runs all static checks. `npm run check -- lint types` runs only those two. `--full` adds the slow checks
- * that `npm run test:full` runs. Requires a build.
- */
+/** `npm run check` runs the static checks. See `--help`. */
 import { checks } from './lib/checks.mjs';
+import { readOptions } from './lib/read-options.mjs';
 import { runSteps } from './lib/run-steps.mjs';
 
-const args = process.argv.slice(2);
-const allChecks = checks({ full: args.includes('--full') });
-const selectedNames = args.filter((argument) => argument !== '--full');
-const unknownNames = selectedNames.filter(
-  (name) => !allChecks.some((check) => check.name === name),
-);
-if (unknownNames.length > 0) {
-  const names = allChecks.map(({ name }) => name).join(', ');
-  console.error(`Unknown check: ${unknownNames.join(', ')}. Use one or more of ${names}.`);
-  process.exit(1);
-}
+const options = readOptions({
+  name: 'check',
+  about:
+    'Runs the static checks, two at a time. Requires a build. All of them take about a minute.',
+  options: {
+    check: {
+      type: 'name',
+      names: checks({ full: false }).map(({ name }) => name),
+      argument: true,
+      several: true,
+      help: 'the checks to run',
+    },
+    full: 'adds the slow checks that `npm run test:full` runs',
+  },
+});
 const { failed } = await runSteps(
-  allChecks.filter(({ name }) => selectedNames.length === 0 || selectedNames.includes(name)),
+  checks(options).filter(({ name }) => options.check.includes(name)),
   { concurrency: 2 },
 );
 process.exitCode = failed > 0 ? 1 : 0;

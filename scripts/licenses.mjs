@@ -1,12 +1,19 @@
 /**
- * `npm run licenses` writes docs/licenses.md from package-lock.json. With `--check`, it fails if the file is out of date.
- * It also fails if a package has a license that is not listed here. Tools such as license-checker read node_modules,
- * where the packages for other platforms are missing.
+ * `npm run licenses` writes docs/licenses.md. See `--help`. Tools such as license-checker read node_modules, where the
+ * packages for other platforms are missing.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format } from 'prettier';
+import { readOptions } from './lib/read-options.mjs';
 import { root } from './lib/run.mjs';
+
+const { check } = readOptions({
+  name: 'licenses',
+  about:
+    'Writes docs/licenses.md from package-lock.json. Fails if a package has a license that is not listed in this script.',
+  options: { check: 'writes nothing, and fails if the file is out of date' },
+});
 
 /** Licenses that allow use, modification and redistribution, even in closed-source games and services. */
 const permissiveLicenses = [
@@ -62,9 +69,9 @@ for (const [path, { license }] of unlistedPackages)
 
 const target = join(root, 'docs', 'licenses.md');
 const text = await format(renderPage(), { parser: 'markdown', singleQuote: true, printWidth: 100 });
-const isOutdated = process.argv.includes('--check') && readFileSync(target, 'utf8') !== text;
+const isOutdated = check && readFileSync(target, 'utf8') !== text;
 if (isOutdated) console.error('docs/licenses.md is out of date: run `npm run licenses`.');
-if (!process.argv.includes('--check')) writeFileSync(target, text);
+if (!check) writeFileSync(target, text);
 process.exitCode = isOutdated || unlistedPackages.length > 0 ? 1 : 0;
 
 function renderPage() {

@@ -5,77 +5,78 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { ensureInstall } from './lib/ensure-install.mjs';
+import { readOptions } from './lib/read-options.mjs';
 
-const help = `npm run test:mutation -- [--all | --files <prefix>]… [--sample N] [--seed N] …
-
-By default, tests the core files that differ from the base. Exits with 1 if the score is below the
-minimum, and with 2 if the tests fail without a mutant.
-
-  --all            all core files
-  --files PREFIX   core files whose path begins with PREFIX; can be repeated
-  --tests PREFIX   only tests whose path begins with PREFIX; can be repeated
-  --base REF       what to compare with; default: origin/main or main
-  --kind KIND      only mutants of this kind: code, sql, or limit, which are comparisons with a limit
-  --sample N       only N randomly chosen mutants
-  --seed N         the seed of the sample, to repeat it; default: random, and printed
-  --minimum N      the lowest score, in percent; default: 95
-  --list           lists the mutants and their tests without running them
+const values = readOptions({
+  name: 'test:mutation',
+  about: `Puts small faults (mutants) into the core files that differ from the base, one at a time, and checks that a test
+fails. Exits with 1 if the score is below the minimum, and with 2 if the tests fail without a mutant.
 
 If you interrupt a run (Ctrl+C), it prints the score of what it has tested. A sample is tested in random order.
 A mutant that makes the tests hang counts as noticed. Mutants that no input can reveal are listed in
-scripts/lib/mutation/equivalents.mjs, each with a reason.`;
-
-const { values } = parseArgs({
+scripts/lib/mutation/equivalents.mjs, each with a reason.`,
   options: {
-    all: { type: 'boolean', default: false },
-    files: { type: 'string', multiple: true, default: [] },
-    tests: { type: 'string', multiple: true, default: [] },
-    base: { type: 'string' },
-    kind: { type: 'string', default: 'all' },
-    sample: { type: 'string' },
-    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
-    minimum: { type: 'string', default: '95' },
-    list: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
+    all: 'all core files',
+    files: {
+      type: 'text',
+      shown: 'prefix',
+      several: true,
+      help: 'only core files whose path begins so; can be repeated',
+    },
+    tests: {
+      type: 'text',
+      shown: 'prefix',
+      several: true,
+      help: 'only tests whose path begins so; can be repeated',
+    },
+    base: {
+      type: 'text',
+      shown: 'ref',
+      help: 'what to compare with; default: origin/main or main',
+    },
+    kind: {
+      type: 'name',
+      names: ['all', 'code', 'sql', 'limit'],
+      default: 'all',
+      help: 'only mutants of this kind; limit are comparisons with a limit',
+    },
+    sample: { type: 'whole', help: 'only so many randomly chosen mutants' },
+    seed: {
+      type: 'whole',
+      least: 0,
+      help: 'the seed of the sample, to repeat it; default: random, and printed',
+    },
+    minimum: { type: 'whole', least: 0, default: 95, help: 'the lowest score, in percent' },
+    list: 'lists the mutants and their tests without running them',
   },
 });
+const seed = values.seed ?? Math.floor(Math.random() * 2 ** 31);
 
-if (values.help) {
-  console.log(help);
-} else {
-  await ensureInstall();
-  process.exitCode = await main();
-}
+await ensureInstall();
+process.exitCode = await main();
 
 async function main() {
   const { isEquivalent } = await import('./lib/mutation/equivalents.mjs');
   const { isLimit, mutateFile } = await import('./lib/mutation/mutate-code.mjs');
   const { root } = await import('./lib/run.mjs');
-  /** @type {Record<string, (mutant: import('./lib/mutation/mutate-code.mjs').Mutant) => boolean>} */
+  /** @type {Record<typeof values.kind, (mutant: import('./lib/mutation/mutate-code.mjs').Mutant) => boolean>} */
   const kinds = {
     all: () => true,
     code: ({ kind }) => kind === 'code',
     sql: ({ kind }) => kind === 'sql',
     limit: isLimit,
   };
-  const isOfKind = kinds[values.kind];
-  if (!isOfKind) {
-    console.error(`--kind is “${values.kind}”, but must be ${Object.keys(kinds).join(', ')}.`);
-    return 2;
-  }
   const files = await chooseFiles();
   const allMutants = files
     .flatMap((file) => mutateFile(file, readFileSync(join(root, file), 'utf8')))
-    .filter(isOfKind);
+    .filter(kinds[values.kind]);
   const equivalents = allMutants.filter(isEquivalent);
   const candidates = allMutants.filter((mutant) => !isEquivalent(mutant));
-  const mutants =
-    values.sample === undefined ? candidates : draw(candidates, Number(values.sample));
+  const mutants = values.sample === undefined ? candidates : draw(candidates, values.sample);
   console.log(
     `${files.length} files, ${allMutants.length} mutants, of which ${equivalents.length} are accepted as equivalent. ` +
-      `Testing ${mutants.length}${values.sample === undefined ? '' : ` (seed ${values.seed})`}.`,
+      `Testing ${mutants.length}${values.sample === undefined ? '' : ` (seed ${seed})`}.`,
   );
   const { readRecording } = await import('./lib/mutation/recording.mjs');
   const recording = await readRecording(values.tests);
@@ -90,7 +91,7 @@ async function main() {
     return 0;
   }
   const { testMutants } = await import('./lib/mutation/test-mutants.mjs');
-  return testMutants(mutants, recording, { minimum: Number(values.minimum), describe });
+  return testMutants(mutants, recording, { minimum: values.minimum, describe });
 }
 
 async function chooseFiles() {
@@ -132,7 +133,7 @@ function listChanges() {
  * @param {number} count
  */
 function draw(items, count) {
-  let state = Number(values.seed) | 0;
+  let state = seed | 0;
   const random = () => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);

@@ -4,16 +4,17 @@
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readOptions } from './lib/read-options.mjs';
 import { root, run, tool } from './lib/run.mjs';
 
-const help = `npm run release [-- --dry-run]
-
-Applies the changesets in .changeset: writes the new version to package.json and CHANGELOG.md
+const options = readOptions({
+  name: 'release',
+  about: `Applies the changesets in .changeset: writes the new version to package.json and CHANGELOG.md
 (\`changeset version\`), the starter, the Cocos sample and README.md. Then builds everything and
 runs all checks. A version that has no tag has not been published yet, so it is not bumped.
-Publishes nothing, but prints the commands that do.
-
-  --dry-run   prints the next version and changes nothing.`;
+Publishes nothing, but prints the commands that do.`,
+  options: { 'dry-run': 'prints the next version and changes nothing' },
+});
 
 /** Files outside the workspaces that depend on `trueward`. */
 const dependents = [
@@ -22,11 +23,9 @@ const dependents = [
   'demo/cocos/package.json',
 ];
 const changeset = tool('@changesets/cli', 'changeset');
-const args = process.argv.slice(2);
 
 try {
-  if (args.includes('--help')) console.log(help);
-  else await release(args.includes('--dry-run'));
+  await release(options['dry-run']);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

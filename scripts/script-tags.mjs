@@ -1,13 +1,17 @@
-/**
- * `npm run script-tags` writes the script tags of a release, with their integrity hashes and the content security policy
- * that they require, to README.md. Only a release runs it: a page that copies the tag loads the published files, not
- * those of the working tree.
- */
+/** `npm run script-tags` writes the script tags of a release to README.md. See `--help`. */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format } from 'prettier';
+import { readOptions } from './lib/read-options.mjs';
 import { root } from './lib/run.mjs';
+
+readOptions({
+  name: 'script-tags',
+  about: `Writes the script tags of a release, with their integrity hashes and the content security policy that they require,
+to README.md. Only a release runs it: a page that copies the tag loads the published files, not those of
+the working tree.`,
+});
 
 const readmePath = join(root, 'README.md');
 const readme = readFileSync(readmePath, 'utf8');

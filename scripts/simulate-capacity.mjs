@@ -4,36 +4,43 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { assumptions, calculateAdCost, planCapacity } from './lib/capacity-model.mjs';
 import { createRandom, simulate } from './lib/capacity-simulation.mjs';
+import { readOptions } from './lib/read-options.mjs';
 import { root } from './lib/run.mjs';
 
 const [startMark, endMark] = ['<!-- capacity -->', '<!-- /capacity -->'];
 
-const options = Object.fromEntries(
-  Object.keys(assumptions).map((name) => [name, { type: /** @type {const} */ ('string') }]),
-);
-const { values } = parseArgs({
-  options: { ...options, write: { type: 'boolean' }, help: { type: 'boolean' } },
+/** @type {Record<keyof typeof assumptions, string>} */
+const meanings = {
+  shown: 'share of decisions whose ad starts',
+  finished: 'share of started ads that are watched to the end and rewarded',
+  busy: 'average CPU utilization to aim for',
+  serverCores: 'cores per PostgreSQL server',
+  serverLogMbS: 'its maximum WAL throughput, in MB/s',
+  keptDays: 'how long rows are kept, in days',
+  coreDollars: 'monthly cost of one core, including its memory',
+  gigabyteDollars: 'monthly cost of one gigabyte of fast disk',
+};
+const { write, ...assumed } = readOptions({
+  name: 'capacity',
+  about:
+    'Prints the tables for docs/scale.md, calculated from measured costs and these assumptions.',
+  options: {
+    .../** @type {Record<keyof typeof assumptions, { type: 'number', default: number, help: string }>} */ (
+      Object.fromEntries(
+        Object.entries(meanings).map(([name, help]) => [
+          name,
+          { type: 'number', default: assumptions[/** @type {'busy'} */ (name)], help },
+        ]),
+      )
+    ),
+    write: 'writes the tables to that page instead',
+  },
 });
-if (values.help === true) {
-  console.log(`npm run capacity [-- --write] [-- --<assumption> <number>…]
-
-Prints the tables for docs/scale.md. With --write, writes them to that page. Assumptions:
-${Object.entries(assumptions)
-  .map(([name, value]) => `  --${name} (${value})`)
-  .join('\n')}`);
-} else {
-  const changedOptions = Object.entries(values).filter(([name]) => name in assumptions);
-  const assumed = {
-    ...assumptions,
-    ...Object.fromEntries(changedOptions.map(([name, value]) => [name, Number(value)])),
-  };
-  const tables = renderTables(assumed);
-  if (values.write === true) writeGuide(tables);
-  else console.log(tables);
-}
+const tables = renderTables(assumed);
+if (write) writeGuide(tables);
+else console.log(tables);
 
 /** @param {import('./lib/capacity-model.mjs').Assumptions} assumed */
 function renderTables(assumed) {

@@ -1,11 +1,16 @@
-/**
- * `npm run sizes` measures the download sizes with size-limit and writes them to README.md. With `--check`, it fails if
- * a size is over its limit or README.md is out of date.
- */
+/** `npm run sizes` measures the download sizes. See `--help`. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format } from 'prettier';
+import { readOptions } from './lib/read-options.mjs';
 import { root, run, tool } from './lib/run.mjs';
+
+const { check } = readOptions({
+  name: 'sizes',
+  about: `Measures the download sizes of the built packages with size-limit, and writes them to README.md. Fails if a size is
+over its limit in scripts/size-limit.mjs.`,
+  options: { check: 'writes nothing, and fails if README.md is out of date' },
+});
 
 /** @typedef {{ name: string, passed: boolean, size: number, sizeLimit: number }} Part */
 
@@ -30,7 +35,7 @@ const text = await format(
   readme.replace(block, () => `\n${table}\n\n`),
   { parser: 'markdown', singleQuote: true, printWidth: 100 },
 );
-if (!process.argv.includes('--check')) writeFileSync(readmePath, text);
+if (!check) writeFileSync(readmePath, text);
 else if (text !== readme) {
   console.error('The sizes in README.md are out of date: run `npm run build && npm run sizes`.');
   process.exitCode = 1;

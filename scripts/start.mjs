@@ -6,11 +6,12 @@ import { resolve } from 'node:path';
 import { ensureInstall } from './lib/ensure-install.mjs';
 import { buildStale } from './lib/run.mjs';
 import { isPidInUse } from './lib/process-identity.mjs';
+import { readOptions } from './lib/read-options.mjs';
 import { acquireStartLock } from './lib/start-lock.mjs';
 
-const help = `npm start
-
-Installs missing packages and builds outdated parts. Starts the ad service (with an embedded
+readOptions({
+  name: 'start',
+  about: `Installs missing packages and builds outdated parts. Starts the ad service (with an embedded
 database and demo keys for sandbox and live), the demo game and its game server, and prints
 their URLs.
 Ctrl-C stops everything.
@@ -26,12 +27,8 @@ Environment:
 
 Ports: without these settings, the first start uses 8787 (service) and 8788 (game), and later
 starts reuse the same ports. If a port is in use, a free port is used instead. A port that you
-have chosen is used or the start fails.`;
-
-if (process.argv.includes('--help')) {
-  console.log(help);
-  process.exit();
-}
+have chosen is used or the start fails.`,
+});
 
 const dataDirectory = resolve(process.env.TRUEWARD_DATA_DIR || '.trueward');
 /** @type {{ release(): void } | undefined} */

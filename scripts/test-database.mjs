@@ -1,26 +1,36 @@
 /** `npm run test:database -- --url …` runs the service's tests on the specified database server. See `--help`. */
 import { randomBytes } from 'node:crypto';
-import { parseArgs } from 'node:util';
+import { readOptions } from './lib/read-options.mjs';
 
-const help = `npm run test:database -- --url postgres://user@host:port/database [--kill-worker] [-- test files]
-
-Checks that the database supports the service's SQL, then runs the service's HTTP tests and the tests
+const values = readOptions({
+  name: 'test:database',
+  about: `Checks that the database supports the service's SQL, then runs the service's HTTP tests and the tests
 with random players. Each test file uses a new database on that server. These databases are not
 deleted. The last line is \`N passed, N failed\`.
 The role must be allowed to create databases. If the database has the Citus extension, the new
-databases are created on all nodes. Without --url, no tests are run.
-
-  --kill-worker  at the end, kills (SIGKILL) one of the cluster's workers under load and restarts it.
-                 Accounts on other workers must not be affected, and no acknowledged decision may be
-                 lost. All nodes must run on this machine, and you need permission to kill them.`;
-
-const { values, positionals } = parseArgs({
+databases are created on all nodes. Without --url, no tests are run.`,
   options: {
-    url: { type: 'string' },
-    'kill-worker': { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
+    files: {
+      type: 'text',
+      argument: true,
+      several: true,
+      shown: 'test file',
+      help: 'only these files of the service’s tests',
+    },
+    url: {
+      type: 'text',
+      shown: 'postgres://user@host:port/database',
+      help: 'the server, or a Citus cluster’s coordinator',
+    },
+    'kill-worker':
+      'at the end, kills (SIGKILL) one of the cluster’s workers under load and restarts it. Accounts on other workers ' +
+      'must not be affected, and no acknowledged decision may be lost. All nodes must run on this machine, and you need ' +
+      'permission to kill them',
   },
-  allowPositionals: true,
+  check: ({ url }) =>
+    url === undefined || /^postgres(ql)?:\/\//.test(url)
+      ? undefined
+      : `--url: got ${JSON.stringify(url)}, expected postgres://user@host:port/database.`,
 });
 
 /**
@@ -36,13 +46,11 @@ const files =
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Tally */
 
-if (values.help) {
-  console.log(help);
-} else if (values.url === undefined) {
+if (values.url === undefined) {
   console.log('Skipped: set --url to the URL of a PostgreSQL server or a Citus coordinator.');
 } else {
   const server = { TRUEWARD_TEST_SERVER: values.url };
-  const selectedFiles = positionals.length > 0 ? positionals : files;
+  const selectedFiles = values.files.length > 0 ? values.files : files;
   // The processes that simulate random players share one database, so they need the same master key.
   const players = {
     DATABASE_URL: values.url,

@@ -1,13 +1,13 @@
 /**
  * `npm run test:timing` shows the slowest test files in the last run and where their time went. See `--help`.
  */
-import { parseArgs } from 'node:util';
+import { readOptions } from './lib/read-options.mjs';
 import { formatDuration } from './lib/run.mjs';
 import { readTestReport } from './lib/test-report.mjs';
 
-const help = `npm run test:timing [-- --count 25] [-- --project service]
-
-Prints the slowest files in the last run of \`npm test\` or \`npm run test:full\`, slowest first.
+const values = readOptions({
+  name: 'test:timing',
+  about: `Prints the slowest files in the last run of \`npm test\` or \`npm run test:full\`, slowest first.
 That run may have been partial. All times are in seconds:
 
   total    import, hooks and tests together
@@ -17,21 +17,18 @@ That run may have been partial. All times are in seconds:
   import   loading the file and everything that it imports; unknown for tests in a browser
   hooks    beforeAll and afterAll
   tests    the tests, with beforeEach and afterEach
-  slowest  the slowest test and its time
-
-  --count N       number of files to print (default 25)
-  --project NAME  only files of this Vitest project`;
-
-const { values } = parseArgs({
+  slowest  the slowest test and its time`,
   options: {
-    count: { type: 'string', default: '25' },
-    project: { type: 'string' },
-    help: { type: 'boolean', default: false },
+    count: { type: 'whole', default: 25, help: 'number of files to print' },
+    project: {
+      type: 'name',
+      names: ['unit', 'service', 'property', 'package', 'e2e', 'browser'],
+      help: 'only files of this Vitest project',
+    },
   },
 });
-const report = values.help ? undefined : readTestReport();
-if (values.help) console.log(help);
-else if (report === undefined) {
+const report = readTestReport();
+if (report === undefined) {
   console.error('There is no report from a finished test run. Run `npm test` first.');
   process.exitCode = 1;
 } else print(report);
@@ -45,7 +42,7 @@ function print({ startedAt, ms, files: allFiles }) {
       totalMs: (file.importMs ?? 0) + file.hooksMs + file.testDurationMs,
     }))
     .toSorted((a, b) => b.totalMs - a.totalMs);
-  const shownFiles = files.slice(0, Number(values.count));
+  const shownFiles = files.slice(0, values.count);
   const header = ['total', 'cpu', 'wait', 'import', 'hooks', 'tests', 'file', 'slowest'];
   printTable([
     header,

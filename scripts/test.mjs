@@ -4,8 +4,7 @@
  */
 import { ensureInstall } from './lib/ensure-install.mjs';
 
-const help = `npm test [-- <Vitest arguments>]
-npm run test:full [-- <Vitest arguments>]
+const help = `npm test, npm run test:full [-- <Vitest arguments>]
 
 Installs missing packages, builds outdated parts, and runs all checks and all tests.
 

@@ -46,7 +46,12 @@ function commit(): void {
 /** Creates a repository with two packages at version 1.2.3, whose build and check scripts do nothing. */
 beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), 'trueward-release-'));
-  for (const file of ['scripts/release.mjs', 'scripts/lib/run.mjs', '.changeset/config.json'])
+  for (const file of [
+    'scripts/release.mjs',
+    'scripts/lib/read-options.mjs',
+    'scripts/lib/run.mjs',
+    '.changeset/config.json',
+  ])
     cpSync(join(root, file), join(project, file));
   // Links only this package and not the whole node_modules, because npm would write to a linked folder.
   mkdirSync(join(project, 'node_modules', '@changesets'), { recursive: true });
