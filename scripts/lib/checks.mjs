@@ -76,7 +76,7 @@ const allChecks = [
   },
   {
     name: 'generated',
-    commands: [[...tool('tsx'), 'protocol/generate-wire.ts', '--check']],
+    commands: [[...tool('tsx'), 'scripts/generate-wire.ts', '--check']],
   },
   {
     name: 'package',

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
  * @typedef {{ help: string, argument?: true, several?: true, shown?: string }} Described
  * @typedef {Described & { type: 'text', default?: string }} Text
  * @typedef {Described & { type: 'name', names: readonly string[], default?: string }} Name
- * @typedef {Described & { type: 'whole' | 'number', least?: number, default?: number }} Numeric `whole` is at least
+ * @typedef {Described & { type: 'whole' | 'number', least?: number, default?: number | readonly number[] }} Numeric `whole` is at least
  * `least`, or 1; `number` is at least `least`, or above 0.
  * @typedef {Text | Name | Numeric} ValueOption
  * @typedef {string | ValueOption} Option
@@ -21,7 +21,7 @@ import { parseArgs } from 'node:util';
 
 /**
  * @template {Option} O
- * @typedef {O extends ValueOption ? O extends { several: true } ? One<O>[] : O extends { default: string | number } ? One<O> : One<O> | undefined : boolean} Value
+ * @typedef {O extends ValueOption ? O extends { several: true } ? One<O>[] : O extends { default: string | number | readonly number[] } ? One<O> : One<O> | undefined : boolean} Value
  */
 
 /**
@@ -175,7 +175,7 @@ function describeExpected(option) {
 /**
  * Returns the text that `--help` prints.
  *
- * @param {Command<any>} command
+ * @param {Pick<Command<any>, 'name' | 'about' | 'options'>} command
  */
 export function formatHelp({ name, about, options = {} }) {
   /** @type {[string, Option][]} */
@@ -205,7 +205,7 @@ function describe(option) {
   const names = option.type === 'name' ? `: ${option.names.join(', ')}` : '';
   const fallback = option.type === 'name' && option.several ? 'all' : undefined;
   const value = option.default ?? fallback;
-  return `${option.help}${names}${value === undefined ? '' : ` (default: ${value})`}`;
+  return `${option.help}${names}${value === undefined ? '' : ` (default: ${[value].flat().join()})`}`;
 }
 
 /**

@@ -2,10 +2,16 @@
  * `npm run test:windows`: runs what developers run, in a folder with spaces and accents in its path: on Windows and macOS
  * with this Node, and on Linux with Windows' Node in Wine.
  */
+import { readOptions } from '../../scripts/lib/read-options.mjs';
 import { choosePlatform } from './platform.ts';
 import { copyRepository } from './copy.ts';
 import { steps } from './steps.ts';
 
+readOptions({
+  name: 'test:windows',
+  about: `Runs what developers run, in a folder with spaces and accents in its path: on Windows and macOS with this Node, and
+on Linux with Windows' Node in Wine. See docs/systems.md.`,
+});
 const platform = choosePlatform();
 console.log(`${platform.name}, in ${platform.toNative(platform.folder)}`);
 let passed = 0;

@@ -1,5 +1,5 @@
 /** `npm run failover:service [-- <failure>…]`: injects failures into a PostgreSQL cluster under load. */
-import { parseArgs } from 'node:util';
+import { readOptions } from '../../../scripts/lib/read-options.mjs';
 import { printFindings } from '../faults/verify.ts';
 import type { Interruption } from './canary.ts';
 import { failures } from './failures.ts';
@@ -7,32 +7,28 @@ import { findMissingPrograms, readVersions } from './patroni.ts';
 import { type FailureResult, runFailures } from './run-failures.ts';
 
 const names = Object.keys(failures) as (keyof typeof failures)[];
-const { values, positionals } = parseArgs({
-  options: {
-    minutes: { type: 'string' },
-    players: { type: 'string', default: '32' },
-    help: { type: 'boolean', default: false },
-  },
-  allowPositionals: true,
-});
-if (values.help) {
-  console.log(`npm run failover:service [-- <failure>… --minutes <n> --players 32]
-
-Runs three PostgreSQL servers with synchronous replication under Patroni, configured as in deploy/high-availability, and
+const {
+  failure: selectedNames,
+  minutes,
+  players,
+} = readOptions({
+  name: 'failover:service',
+  about: `Runs three PostgreSQL servers with synchronous replication under Patroni, configured as in deploy/high-availability, and
 two service processes under load: one connects through HAProxy, and the other's database URL lists all three servers.
 Injects each failure, or only the ones you name, and compares the database and the received webhooks with what the
-service acknowledged.
-Failures: ${names.join(', ')}. Running all of them takes about six minutes.
-  --minutes <n>  keep injecting failures in random order until the run has lasted at least this long
-  --players <n>  concurrent players (default 32)
-FAILOVER_LOG=1 also shows the logs of Patroni, PostgreSQL, etcd and HAProxy.`);
-  process.exit();
-}
-const unknownName = positionals.find((name) => !names.some((knownName) => knownName === name));
-if (unknownName !== undefined)
-  throw new Error(`Unknown failure: ${unknownName}. Expected one of ${names.join(', ')}.`);
-const minutes = Number(values.minutes ?? 0);
-if (!(minutes >= 0)) throw new Error(`--minutes is ${values.minutes}; expected a number.`);
+service acknowledged. Running all of them takes about six minutes.
+FAILOVER_LOG=1 also shows the logs of Patroni, PostgreSQL, etcd and HAProxy.`,
+  options: {
+    failure: { type: 'name', names, argument: true, several: true, help: 'the failures' },
+    minutes: {
+      type: 'number',
+      least: 0,
+      default: 0,
+      help: 'keeps injecting failures in random order until the run has lasted at least this long',
+    },
+    players: { type: 'whole', default: 32, help: 'concurrent players' },
+  },
+});
 const missingPrograms = findMissingPrograms();
 if (missingPrograms.length > 0) {
   console.log(
@@ -41,9 +37,6 @@ if (missingPrograms.length > 0) {
   process.exit();
 }
 
-const selectedNames = names.filter(
-  (name) => positionals.length === 0 || positionals.includes(name),
-);
 const pickRandomName = () => selectedNames[Math.floor(Math.random() * selectedNames.length)];
 const queue = [...selectedNames];
 const describe = (
@@ -59,7 +52,7 @@ const print = ({ name, proxy, hosts }: FailureResult): void =>
 console.log(readVersions());
 const { lost, duplicated, undelivered, inconsistent, wallets, unexpectedResponses, ...report } =
   await runFailures({
-    players: Number(values.players),
+    players,
     next(elapsedMinutes) {
       const name = queue.shift() ?? (elapsedMinutes < minutes ? pickRandomName() : undefined);
       return name && failures[name];

@@ -1,29 +1,19 @@
 /** `npm run faults:service [-- <fault>…]`: injects faults one after another under load. */
-import { parseArgs } from 'node:util';
+import { readOptions } from '../../../scripts/lib/read-options.mjs';
 import { faults } from './faults.ts';
 import { injectFaults } from './run-faults.ts';
 import { printFindings } from './verify.ts';
 
 const names = Object.keys(faults) as (keyof typeof faults)[];
-const { values, positionals: requestedNames } = parseArgs({
-  options: { help: { type: 'boolean', default: false } },
-  allowPositionals: true,
+const { fault: selectedNames } = readOptions({
+  name: 'faults:service',
+  about: `Injects each fault, or only the ones you name, under load on a private PostgreSQL server, and compares the database
+and the received webhooks with what the service acknowledged.`,
+  options: { fault: { type: 'name', names, argument: true, several: true, help: 'the faults' } },
 });
-if (values.help) {
-  console.log(`npm run faults:service [-- <fault>…]
-
-Injects each fault, or only the ones you name, under load on a private PostgreSQL server, and compares the database and
-the received webhooks with what the service acknowledged. Faults: ${names.join(', ')}.`);
-  process.exit();
-}
-const unknownName = requestedNames.find((name) => !names.some((knownName) => knownName === name));
-if (unknownName !== undefined)
-  throw new Error(`Unknown fault: ${unknownName}. Expected one of ${names.join(', ')}.`);
 const report = await injectFaults({
   players: 64,
-  faults: names
-    .filter((name) => requestedNames.length === 0 || requestedNames.includes(name))
-    .map((name) => faults[name]),
+  faults: selectedNames.map((name) => faults[name]),
   onFault: (text) => console.log(text),
 });
 if (report === undefined) {

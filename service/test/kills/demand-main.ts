@@ -1,34 +1,23 @@
 /** `npm run kills:demand`: kills service processes that serve external ads, on both database engines. See `--help`. */
-import { parseArgs } from 'node:util';
+import { readOptions } from '../../../scripts/lib/read-options.mjs';
 import { printFindings } from '../faults/verify.ts';
 import { startPrivatePostgres } from '../private-postgres.ts';
 import { runDemandKills } from './demand-kills.ts';
 
-const help = `npm run kills:demand [-- --impressions 10000 --store postgresql]
-
-Kills service processes with SIGKILL while players watch external ads, and compares the database with the tracker
-requests, the bidder's notices and the acknowledged rewards. Takes about 15 minutes.
-  --impressions <n>  ads to watch on PostgreSQL, and a tenth of that on the embedded database (default 10000)
-  --store <name>     postgresql or embedded (default: both)`;
-const { values } = parseArgs({
+const { impressions, store: stores } = readOptions({
+  name: 'kills:demand',
+  about: `Kills service processes with SIGKILL while players watch external ads, and compares the database with the tracker
+requests, the bidder's notices and the acknowledged rewards. Takes about 15 minutes.`,
   options: {
-    impressions: { type: 'string', default: '10000' },
-    store: { type: 'string' },
-    help: { type: 'boolean', default: false },
+    impressions: {
+      type: 'whole',
+      least: 10,
+      default: 10_000,
+      help: 'ads to watch on PostgreSQL, and a tenth of that on the embedded database',
+    },
+    store: { type: 'name', names: ['postgresql', 'embedded'], several: true, help: 'databases' },
   },
 });
-if (values.help) {
-  console.log(help);
-  process.exit();
-}
-const impressions = Number(values.impressions);
-if (!Number.isInteger(impressions) || impressions < 10)
-  throw new Error(
-    `--impressions is ${values.impressions}; expected a whole number of at least 10.`,
-  );
-const stores = ['postgresql', 'embedded'].filter((name) => (values.store ?? name) === name);
-if (stores.length === 0)
-  throw new Error(`--store is ${values.store}; expected postgresql or embedded.`);
 
 const postgres = stores.includes('postgresql') ? await startPrivatePostgres() : undefined;
 for (const store of stores) {

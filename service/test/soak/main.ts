@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { readOptions } from '../../../scripts/lib/read-options.mjs';
 import { startCluster } from '../faults/cluster.ts';
 import { startPlayers } from '../faults/players.ts';
 import { printFindings, verify, waitUntilDelivered } from '../faults/verify.ts';
@@ -12,27 +12,25 @@ import { startPrivatePostgres } from '../private-postgres.ts';
 import { plot } from './plot.ts';
 import { findGrowth, readSample, type Sample } from './sample.ts';
 
-const { values } = parseArgs({
+const {
+  minutes,
+  players: playerCount,
+  out,
+} = readOptions({
+  name: 'soak',
+  about: `Players watch ads, and webhooks report their rewards, at a steady rate on two service processes and a private PostgreSQL
+server. Fails if anything is lost, duplicated or never delivered, or if memory or queues grow.`,
   options: {
-    minutes: { type: 'string', default: '30' },
-    players: { type: 'string', default: '150' },
-    out: { type: 'string', default: 'docs/benchmarks/service' },
-    help: { type: 'boolean', default: false },
+    minutes: { type: 'number', default: 30, help: 'duration' },
+    players: { type: 'whole', default: 150, help: 'concurrent players' },
+    out: {
+      type: 'text',
+      shown: 'folder',
+      default: 'docs/benchmarks/service',
+      help: 'the folder for soak.svg',
+    },
   },
 });
-if (values.help) {
-  console.log(`npm run soak [-- --minutes 30 --players 150 --out docs/benchmarks/service]
-
-Players watch ads, and webhooks report their rewards, at a steady rate on two service processes and a private PostgreSQL
-server. Fails if anything is lost, duplicated or never delivered, or if memory or queues grow.
-  --minutes <n>   duration (default 30)
-  --players <n>   concurrent players (default 150)
-  --out <folder>  the folder for soak.svg`);
-  process.exit();
-}
-const minutes = Number(values.minutes);
-if (!(minutes > 0))
-  throw new Error(`--minutes is ${values.minutes}; expected a number greater than 0.`);
 const postgres = await startPrivatePostgres();
 if (!postgres) throw new Error('PostgreSQL is not installed.');
 const receiver = await startReceiver();
@@ -49,7 +47,7 @@ await client.call('POST', '/v1/webhooks', client.secret, {
 const players = startPlayers({
   urls: cluster.urls,
   key: client.publishable,
-  count: Number(values.players),
+  count: playerCount,
 });
 
 const samples: Sample[][] = cluster.urls.map(() => []);
@@ -87,8 +85,8 @@ await postgres.stop();
 const growth = samples.flatMap((processSamples, index) =>
   findGrowth(processSamples).map((text) => `process ${index + 1}: ${text}`),
 );
-mkdirSync(values.out, { recursive: true });
-writeFileSync(join(values.out, 'soak.svg'), plot(samples));
+mkdirSync(out, { recursive: true });
+writeFileSync(join(out, 'soak.svg'), plot(samples));
 printFindings({
   growth,
   lost,

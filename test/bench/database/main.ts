@@ -1,5 +1,5 @@
 /** `npm run bench:database` measures the cost of an ad on several databases, in alternating rounds. */
-import { parseArgs } from 'node:util';
+import { readOptions } from '../../../scripts/lib/read-options.mjs';
 import { roundOrder } from '../service/builds.ts';
 import { startReceiver } from '../service/receiver.ts';
 import { readOrigin } from '../service/results.ts';
@@ -8,34 +8,33 @@ import { publish, summarize, type SideRow } from './page.ts';
 import { openSide, type Side, startProcesses } from './side.ts';
 import { playAds, type Window } from './whole-ads.ts';
 
-const { values } = parseArgs({
-  options: {
-    url: { type: 'string', multiple: true, default: [] },
-    rounds: { type: 'string', default: '5' },
-    ads: { type: 'string', default: '1000' },
-    'kill-worker': { type: 'boolean' },
-    quick: { type: 'boolean' },
-    help: { type: 'boolean' },
-  },
-});
-if (values.help === true || values.url.length === 0) {
-  console.log(`npm run bench:database -- --url name=postgres://… [--url …] [options]
-
-Measures the latency and CPU time of decisions and of whole ads with their webhooks. The databases take turns.
+const values = readOptions({
+  name: 'bench:database',
+  about: `Measures the latency and CPU time of decisions and of whole ads with their webhooks. The databases take turns.
 Creates a new database on each server and does not delete it. For a Citus cluster, name the coordinator first. If a
-URL has several hosts, starts one service process per host. All servers must run on this machine.
-
-  --rounds <n>   default 5; about 40 seconds for each database and round
-  --ads <n>      per database and round, 48 at a time; default 1000
-  --kill-worker  also kills (SIGKILL) one of the last cluster's workers under load, and restarts it
-  --quick        only a few ads, to check that the benchmark works; publishes nothing`);
-  process.exit();
-}
-const quick = values.quick === true;
-const rounds = quick ? 1 : Number(values.rounds);
+URL has several hosts, starts one service process per host. All servers must run on this machine. Writes docs/benchmarks/database.`,
+  options: {
+    url: { type: 'text', shown: 'name=postgres://…', several: true, help: 'a database; required' },
+    rounds: {
+      type: 'whole',
+      default: 5,
+      help: 'rounds; about 40 seconds for each database and round',
+    },
+    ads: { type: 'whole', default: 1_000, help: 'per database and round, 48 at a time' },
+    'kill-worker':
+      'also kills (SIGKILL) one of the last cluster’s workers under load, and restarts it',
+    quick: 'only a few ads, to check that the benchmark works; publishes nothing',
+  },
+  check: ({ url }) =>
+    url.length === 0 || url.some((text) => !/^[^=]+=postgres(ql)?:\/\//.test(text))
+      ? `--url: got ${url.join(' ') || 'nothing'}, expected name=postgres://user@host:port/database.`
+      : undefined,
+});
+const { quick } = values;
+const rounds = quick ? 1 : values.rounds;
 const loads = [
   { count: quick ? 10 : 150, atOnce: 1 },
-  { count: quick ? 96 : Number(values.ads), atOnce: 48 },
+  { count: quick ? 96 : values.ads, atOnce: 48 },
 ];
 const windowMs = quick ? 3_000 : 15_000;
 
@@ -69,7 +68,7 @@ try {
     }
   }
   const cluster = sides.findLast(({ isCluster }) => isCluster);
-  if (values['kill-worker'] === true) {
+  if (values['kill-worker']) {
     if (!cluster) throw new Error('--kill-worker: no --url is a Citus cluster.');
     console.log(`killing a worker in ${cluster.name}`);
     deadWorker = { name: cluster.name, rows: await killWorker(cluster, windowMs) };

@@ -1,5 +1,5 @@
 /** `npm run bench:demand`: measures what external sources add to the cost of a decision. */
-import { parseArgs } from 'node:util';
+import { readOptions } from '../../../scripts/lib/read-options.mjs';
 import { printVerdicts } from '../service/page.ts';
 import { readOrigin } from '../service/results.ts';
 import { startSide } from '../service/side.ts';
@@ -26,18 +26,13 @@ import { type DirectRow, judge, latencyRates, type LatencyRow } from './results.
 import { startSourceServer } from './source-server.ts';
 import { measureStalls } from './stalls.ts';
 
-const { values } = parseArgs({
-  options: { quick: { type: 'boolean' }, help: { type: 'boolean' } },
-});
-if (values.help === true) {
-  console.log(`npm run bench:demand [-- --quick]
-
-Measures the latency, CPU and memory of decisions with external sources, and the longest stall on adversarial documents.
+const { quick } = readOptions({
+  name: 'bench:demand',
+  about: `Measures the latency, CPU and memory of decisions with external sources, and the longest stall on adversarial documents.
 Compares decisions with their slowest source and with decisions without sources. Needs Linux and PostgreSQL, and about
-8 minutes. --quick: half a minute, to check that the benchmark works; publishes nothing.`);
-  process.exit();
-}
-const quick = values.quick === true;
+8 minutes. Writes docs/benchmarks/demand.`,
+  options: { quick: 'half a minute, to check that the benchmark works; publishes nothing' },
+});
 const plan = quick
   ? {
       rounds: 2,

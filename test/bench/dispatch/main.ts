@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { startPrivatePostgres } from '../../../service/test/private-postgres.ts';
 import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { startChild } from './child.ts';
-import { type CommandLine, help, readCommandLine } from './command-line.ts';
+import { type CommandLine, commandLine } from './command-line.ts';
 import type { Contender, Setting } from './contenders.ts';
 import { type Bench, crash, deliver } from './measure.ts';
 import { writeReport } from './report.ts';
@@ -20,9 +20,7 @@ const log = (text: string): void =>
 // Exits normally on a signal, because the `exit` handlers that clean up the child processes would not run otherwise.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
-const choice = readCommandLine(process.argv.slice(2));
-if (choice === 'help') console.log(help);
-else await measureAndReport(choice);
+await measureAndReport(commandLine);
 
 async function measureAndReport(choice: CommandLine): Promise<void> {
   const postgres = await startPrivatePostgres();

@@ -10,8 +10,8 @@ import type { Page } from 'playwright';
 import { launchBrowser } from '../../e2e/browser.ts';
 import { startStack } from '../../e2e/stack.ts';
 import { median, percentile, ratio } from '../outbox/statistics.ts';
+import { rounds } from './command-line.ts';
 
-const rounds = Number(process.argv[2] ?? 20);
 const results = join(import.meta.dirname, '../../../docs/benchmarks/first-paint.md');
 
 interface Series {

@@ -1,5 +1,6 @@
 /** Measures the SDK's per-frame overhead in a game, in real Chromium with real Phaser. */
 import { type Browser, chromium } from 'playwright';
+import { peer } from './command-line.ts';
 import { measureIdle, openPage, traceTasks } from './measure.ts';
 import type { Contender } from './page/contenders.ts';
 import { writeReport, type Results } from './report.ts';
@@ -12,8 +13,6 @@ const contenders: Contender[] = [
   'alwaysAttached',
   'sceneWatcher',
 ];
-/** A checkout of github.com/poki/phaser-plugin. */
-const peer = process.env['TRUEWARD_BENCH_PEER'];
 if (peer !== undefined) contenders.push('peer');
 const versions = Object.keys(phasers);
 const events = 10_000;

@@ -2,7 +2,7 @@
  * `npm run bench:history` measures what operators' reads cost as the history grows, and whether they delay ads: a service
  * with events, deliveries and decisions of four weeks, generated in bulk.
  */
-import { parseArgs } from 'node:util';
+import { readOptions } from '../../../scripts/lib/read-options.mjs';
 import { readOrigin } from '../service/results.ts';
 import { addHistory, addRollups } from './fill.ts';
 import { type Measurement, measureSite } from './measure.ts';
@@ -10,41 +10,43 @@ import { printMeasurement, publish } from './page.ts';
 import { openSite, prepareHistory, writeHistory } from './site.ts';
 import { openStore, type Store } from './stores.ts';
 
-const { values } = parseArgs({
+const values = readOptions({
+  name: 'bench:history',
+  about: `Measures what operators' reads cost as the history grows, and whether they delay ads: a service with events,
+deliveries and decisions of four weeks, generated in bulk.
+Takes about 4 minutes with the default sizes. Generating 20 million events takes half an hour.`,
   options: {
-    sizes: { type: 'string', default: '100000,1000000' },
-    embedded: { type: 'boolean' },
-    seconds: { type: 'string', default: '30' },
-    rate: { type: 'string', default: '50' },
-    folder: { type: 'string' },
-    'fill-only': { type: 'boolean' },
-    publish: { type: 'boolean' },
-    help: { type: 'boolean' },
+    sizes: {
+      type: 'whole',
+      several: true,
+      default: [100_000, 1_000_000],
+      help: 'stored events, each with a delivery, and a quarter as many decisions; about 1.6 GB per million',
+    },
+    embedded: 'measures the embedded database instead of PostgreSQL',
+    seconds: { type: 'number', default: 30, help: 'length of each of the three periods' },
+    rate: { type: 'number', default: 50, help: 'ads requested per second' },
+    folder: {
+      type: 'text',
+      shown: 'folder',
+      help: 'keeps the history there, for a later run with the same or a larger size',
+    },
+    'fill-only': 'generates the history without measuring; requires --folder',
+    publish: 'writes the results to docs/benchmarks/history',
   },
+  check: (given) =>
+    given['fill-only'] && given.folder === undefined
+      ? '--fill-only: got no --folder, expected the folder that keeps the history.'
+      : undefined,
 });
-if (values.help === true) {
-  console.log(`npm run bench:history [-- --sizes 1000000,20000000 --embedded --folder <folder> --publish]
 
---sizes      stored events, each with a delivery, and a quarter as many decisions; about 1.6 GB per million
---embedded   measures the embedded database instead of PostgreSQL
---seconds    length of each of the three periods (default: 30)
---rate       ads requested per second (default: 50)
---folder     keeps the history in this folder, for a later run with the same or a larger size
---fill-only  generates the history without measuring; requires --folder
---publish    writes the results to docs/benchmarks/history
-
-Takes about 4 minutes with the default sizes. Generating 20 million events takes half an hour.`);
-  process.exit();
-}
-
-const load = { perSecond: Number(values.rate), seconds: Number(values.seconds) };
+const load = { perSecond: values.rate, seconds: values.seconds };
 const measured = readOrigin();
-const store = await openStore(values.embedded === true ? 'embedded' : 'PostgreSQL', values.folder);
+const store = await openStore(values.embedded ? 'embedded' : 'PostgreSQL', values.folder);
 const measurements: Measurement[] = [];
 try {
-  for (const size of values.sizes.split(',').map(Number)) {
+  for (const size of values.sizes) {
     await fill(store, size);
-    if (values['fill-only'] === true) continue;
+    if (values['fill-only']) continue;
     const measurement = await measure(store, size);
     printMeasurement(measurement, load);
     measurements.push(measurement);
@@ -52,7 +54,7 @@ try {
 } finally {
   await store.stop();
 }
-if (values.publish === true)
+if (values.publish)
   await publish(measurements.map((measurement) => ({ ...measurement, measured, load })));
 
 /** Adds what is missing to the history. */

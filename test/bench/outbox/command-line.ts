@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { readOptions } from '../../../scripts/lib/read-options.mjs';
 import { contenders, type ContenderInfo } from './contenders.ts';
 import { fullPlan, quickContenders, quickPlan, type Plan } from './plan.ts';
 
@@ -10,42 +10,29 @@ export interface CommandLine {
   isComplete: boolean;
 }
 
-export const help = `npm run bench:outbox [-- options]
-
-Compares the outbox with other event queues in the same Chromium on this machine. Writes a table, plots and
-all figures as JSON. The exit code does not depend on timings: it is 0 unless the benchmark fails.
-
-  --only <names>   contenders, separated by commas: ${contenders.map(({ name }) => name).join(', ')}
-                   ("raw" stands for raw-group)
-  --quick          fewer queue lengths, events and kills: at most 3 minutes instead of 25
-  --help           this text
+const { only, quick } = readOptions({
+  name: 'bench:outbox',
+  about: `Compares the outbox with other event queues in the same Chromium on this machine. Writes a table, plots and all
+figures as JSON. The exit code does not depend on timings: it is 0 unless the benchmark fails. Takes 25 minutes.
 
 A complete run replaces docs/benchmarks/outbox. Other runs write to .cache/bench-outbox.
-Environment: CHROMIUM_PATH is the path of the browser. Default: an installed Chromium.`;
-
-/** Parses the arguments. @throws Error if they are invalid. The message lists the expected values. */
-export function readCommandLine(args: string[]): CommandLine | 'help' {
-  const { values } = parseArgs({
-    args,
-    options: {
-      only: { type: 'string' },
-      quick: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
+Environment: CHROMIUM_PATH is the path of the browser. Default: an installed Chromium.`,
+  options: {
+    only: {
+      type: 'name',
+      names: contenders.map(({ name }) => name),
+      several: true,
+      help: 'contenders',
     },
-  });
-  if (values.help) return 'help';
-  const names = values.only?.split(',') ?? (values.quick ? quickContenders : undefined);
-  return {
-    plan: values.quick ? quickPlan : fullPlan,
-    selectedContenders: names === undefined ? contenders : names.map(findContender),
-    isComplete: names === undefined && !values.quick,
-  };
-}
+    quick: `fewer queue lengths, events and kills, and unless you choose them, only ${quickContenders.join(', ')}: at most 3 minutes`,
+  },
+});
+const isAll = only.length === contenders.length;
+const names = quick && isAll ? quickContenders : only;
 
-function findContender(name: string): ContenderInfo {
-  const fullName = name === 'raw' ? 'raw-group' : name;
-  const contender = contenders.find((contender) => contender.name === fullName);
-  if (contender) return contender;
-  const names = contenders.map((contender) => contender.name).join(', ');
-  throw new Error(`--only: got ${JSON.stringify(name)}, expected one of ${names}.`);
-}
+/** The parsed command line. */
+export const commandLine: CommandLine = {
+  plan: quick ? quickPlan : fullPlan,
+  selectedContenders: contenders.filter(({ name }) => names.includes(name)),
+  isComplete: isAll && !quick,
+};

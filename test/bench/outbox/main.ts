@@ -1,4 +1,4 @@
-import { readCommandLine, help, type CommandLine } from './command-line.ts';
+import { type CommandLine, commandLine } from './command-line.ts';
 import { describeRun } from './run-info.ts';
 import { bundleContender, bundlePage } from './bundle.ts';
 import { cleanUp } from './chromium.ts';
@@ -19,9 +19,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     void cleanUp().finally(() => process.exit(130));
   });
 
-const choice = readCommandLine(process.argv.slice(2));
-if (choice === 'help') console.log(help);
-else await measureAndReport(choice);
+await measureAndReport(commandLine);
 
 async function measureAndReport({
   plan,

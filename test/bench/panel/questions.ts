@@ -1,15 +1,11 @@
-/**
- * `npm run bench:questions` answers the questions of a support person and an advertiser with the panel, at the speed of
- * somebody who looks before each click, types with ten fingers and reads the answer. Prints clicks and seconds; with
- * `--publish`, writes them to docs/benchmarks/panel.
- */
+/** `npm run bench:questions` answers questions with the panel, at the speed of a person. See `--help`. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { chromium, type Locator } from 'playwright';
 import { format } from 'prettier';
+import { readOptions } from '../../../scripts/lib/read-options.mjs';
 import { createClient } from '../../../service/test/http/client.ts';
 import { signInOwner } from '../../../service/test/http/panel-client.ts';
 import { startInProcess } from '../../../service/test/in-process.ts';
@@ -17,7 +13,12 @@ import { fillQuestions, questions } from '../../e2e/panel/questions.ts';
 import { type Row, table } from '../history/judge.ts';
 import { readOrigin } from '../service/results.ts';
 
-const { values } = parseArgs({ options: { publish: { type: 'boolean' } } });
+const options = readOptions({
+  name: 'bench:questions',
+  about: `Answers the questions of a support person and an advertiser with the panel, at the speed of somebody who looks before
+each click, types with ten fingers and reads the answer. Prints clicks and seconds.`,
+  options: { publish: 'writes them to docs/benchmarks/panel' },
+});
 const measured = readOrigin();
 
 /** How long a person takes to find what to click, for a key, and for a word of an answer. */
@@ -71,7 +72,7 @@ try {
     await page.close();
   }
   console.table(rows);
-  if (values.publish === true) await publish(rows);
+  if (options.publish) await publish(rows);
 } finally {
   await browser.close();
   await service.stop();

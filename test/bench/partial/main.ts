@@ -6,7 +6,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { readOptions } from '../../../scripts/lib/read-options.mjs';
 import type { KillSwitch } from '../../../protocol/wire.ts';
 import type { PrivatePostgres } from '../../../service/test/private-postgres.ts';
 import { startService } from '../../../service/test/start-service.ts';
@@ -25,7 +25,7 @@ interface Scenario {
 }
 
 const limitMs = 120_000;
-const scenarios: Record<string, Scenario> = {
+const scenarios = {
   well: { name: 'well', behavior: 'well', backlog: 6_000 },
   shaky: { name: '11 % quick 503, 3 % hang', behavior: 'shaky', backlog: 6_000 },
   third: { name: 'one of three replicas hangs', behavior: 'third', backlog: 3_000 },
@@ -37,32 +37,27 @@ const scenarios: Record<string, Scenario> = {
     backlog: 9_000,
     recoversAfterMs: 15_000,
   },
-};
+} satisfies Record<string, Scenario>;
 
-const { values } = parseArgs({
+const values = readOptions({
+  name: 'bench:partial',
+  about: `Measures webhook deliveries by the service on PostgreSQL to a receiver of which a part fails, hangs or slows down.
+Requires PostgreSQL. Takes about 5 minutes.`,
   options: {
-    only: { type: 'string', multiple: true },
-    main: { type: 'string' },
-    help: { type: 'boolean' },
+    only: {
+      type: 'name',
+      names: Object.keys(scenarios) as (keyof typeof scenarios)[],
+      several: true,
+      help: 'scenarios to measure',
+    },
+    main: { type: 'text', shown: 'main.js', help: 'measures another build' },
   },
 });
-if (values.help === true) {
-  console.log(`npm run bench:partial [-- --only <scenario>… --main <main.js>]
-
-Scenarios: ${Object.keys(scenarios).join(', ')}. --main: measures another build.
-Requires PostgreSQL. Takes about 5 minutes.`);
-  process.exit();
-}
 
 const postgres = await requirePostgres();
 const rows: Record<string, string | number>[] = [];
-for (const key of values.only ?? Object.keys(scenarios)) {
-  const scenario = scenarios[key];
-  if (!scenario)
-    throw new Error(
-      `Unknown scenario ${key}; expected one of ${Object.keys(scenarios).join(', ')}.`,
-    );
-  const row = await measure(postgres, scenario);
+for (const key of values.only) {
+  const row = await measure(postgres, scenarios[key]);
   console.log(row);
   rows.push(row);
 }

@@ -2,7 +2,7 @@
  * `npm run bench:scale` measures how the service on PostgreSQL scales with the number of deliveries, processes, events
  * and rows. Each part of the benchmark covers one of them.
  */
-import { parseArgs } from 'node:util';
+import { readOptions } from '../../../scripts/lib/read-options.mjs';
 import { findBuilds } from '../service/builds.ts';
 import { printVerdicts, publish, readPublished } from '../service/page.ts';
 import { startReceiver } from '../service/receiver.ts';
@@ -15,53 +15,45 @@ import { growth } from './growth.ts';
 import { oneEndpoint } from './one-endpoint.ts';
 import type { Part } from './part.ts';
 
-const parts: Record<string, Part> = {
+const parts = {
   'one-endpoint': oneEndpoint,
   'dead-endpoint': deadEndpoint,
   'dead-endpoints': deadEndpoints,
   accounts,
   events,
   growth,
-};
-const { values } = parseArgs({
+} satisfies Record<string, Part>;
+const names = Object.keys(parts) as (keyof typeof parts)[];
+const { only, against, seconds, quick } = readOptions({
+  name: 'bench:scale',
+  about: `Measures how the service on PostgreSQL scales with the number of deliveries, processes, events and rows, and writes
+docs/benchmarks/service. Requires Linux and PostgreSQL. Takes about 9 minutes.`,
   options: {
-    only: { type: 'string', multiple: true },
-    against: { type: 'string' },
-    seconds: { type: 'string', default: '3' },
-    quick: { type: 'boolean' },
-    help: { type: 'boolean' },
+    only: { type: 'name', names, several: true, help: 'parts to measure' },
+    against: {
+      type: 'text',
+      shown: 'checkout',
+      help: 'also measures deliveries by another checkout, which must be built',
+    },
+    seconds: { type: 'number', default: 3, help: 'the length of a window' },
+    quick: 'a tiny workload, to check that the benchmark works; publishes nothing',
   },
 });
-if (values.help === true) {
-  console.log(`npm run bench:scale [-- --only <part>… --against <checkout> --seconds <n> --quick]
-
-Parts: ${Object.keys(parts).join(', ')}. --against: also measures deliveries by another checkout, which must be built.
---seconds: the length of a window. --quick: a tiny workload, to check that the benchmark works; publishes nothing.
-Requires Linux and PostgreSQL. Takes about 9 minutes.`);
-  process.exit();
-}
-const quick = values.quick === true;
-const names = values.only ?? Object.keys(parts);
-const selectedParts = names.map((name): [string, Part] => {
-  const part = parts[name];
-  if (part) return [name, part];
-  throw new Error(`Unknown part ${name}. The parts are ${Object.keys(parts).join(', ')}.`);
-});
-const builds = findBuilds(values.against);
+const builds = findBuilds(against);
 
 const results: Scale = {};
 const receiver = await startReceiver();
 try {
-  for (const [name, part] of selectedParts) {
+  for (const name of only) {
     console.log(`${name}, ${new Date().toTimeString().slice(0, 8)}`);
     const measured = readOrigin();
     // Each part uses a fresh server. Otherwise, vacuuming another part's rows could slow it down.
     const postgres = await requirePostgres();
-    const partResult = await part({
+    const partResult = await parts[name]({
       postgres,
       receiver,
       builds,
-      ms: quick ? 500 : Number(values.seconds) * 1_000,
+      ms: quick ? 500 : seconds * 1_000,
       quick,
     });
     await postgres.stop();
@@ -79,6 +71,6 @@ try {
 // Publishes all parts in order, including those that this run did not measure.
 const allParts = { ...readPublished().scale, ...results };
 const scale = Object.fromEntries(
-  Object.keys(parts).flatMap((name) => (allParts[name] ? [[name, allParts[name]]] : [])),
+  names.flatMap((name) => (allParts[name] ? [[name, allParts[name]]] : [])),
 );
 await publish({ scale }, quick);

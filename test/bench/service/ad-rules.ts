@@ -2,18 +2,22 @@
  * `npm run bench:ad-rules` measures what 20 ad rules add to a decision: decisions with and without them in turns, on one
  * service with PostgreSQL. The rules allow every ad, so nothing is saved by refusing one.
  */
-import { parseArgs } from 'node:util';
+import { readOptions } from '../../../scripts/lib/read-options.mjs';
 import type { AdRuleRequest, Decision } from '../../../protocol/wire.ts';
 import { load } from '../../../service/test/load.ts';
 import { firstIdAt } from '../../../service/src/platform/ids.ts';
 import { median } from '../outbox/statistics.ts';
 import { startSide } from './side.ts';
 
-const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '9' }, ms: { type: 'string', default: '2000' } },
+const { rounds, ms: windowMs } = readOptions({
+  name: 'bench:ad-rules',
+  about: `Measures what 20 ad rules add to a decision: decisions with and without them in turns. Prints CPU times, and writes
+nothing. Requires Linux and PostgreSQL. Takes about two minutes.`,
+  options: {
+    rounds: { type: 'whole', default: 9, help: 'rounds' },
+    ms: { type: 'whole', default: 2_000, help: 'the length of a window, in milliseconds' },
+  },
 });
-const rounds = Number(values.rounds);
-const windowMs = Number(values.ms);
 const connections = 32;
 
 const rules: AdRuleRequest[] = Array.from({ length: 20 }, (_, index) => ({

@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readOptions } from '../../../scripts/lib/read-options.mjs';
 import { median } from '../outbox/statistics.ts';
 import { load } from '../../../service/test/load.ts';
 import { type Ad, type Client, forEach, waitUntilWatched } from './ads.ts';
@@ -14,27 +14,25 @@ import { type Receiver, startReceiver } from './receiver.ts';
 import { judge, readOrigin, type Round, summarize, type Unit } from './results.ts';
 import { requirePostgres, type Side, startSide } from './side.ts';
 
-const { values } = parseArgs({
+const values = readOptions({
+  name: 'bench:costs',
+  about: `Measures the CPU time and bytes that a whole ad and its parts cost, compared with a bare echo server and the embedded
+store. Writes docs/benchmarks/service.
+Requires Linux and PostgreSQL. Takes about 7 minutes with --against, or 5 without.`,
   options: {
-    against: { type: 'string' },
-    rounds: { type: 'string', default: '7' },
-    ads: { type: 'string', default: '1000' },
-    quick: { type: 'boolean' },
-    help: { type: 'boolean' },
+    against: {
+      type: 'text',
+      shown: 'checkout',
+      help: 'also measures another checkout in alternating rounds; run npm ci and npm run build there first',
+    },
+    rounds: { type: 'whole', default: 7, help: 'rounds' },
+    ads: { type: 'whole', default: 1_000, help: 'ads of each kind and round' },
+    quick: 'only a few ads, to check that the benchmark works; publishes nothing',
   },
 });
-if (values.help === true) {
-  console.log(`npm run bench:costs [-- --against <checkout> --rounds <n> --ads <n> --quick]
-
-Measures the CPU time and bytes that a whole ad and its parts cost, compared with a bare echo server and the embedded
-store. --against: also measures another checkout in alternating rounds. Run npm ci and npm run build there first.
---quick: only a few ads, to check that the benchmark works; publishes nothing.
-Requires Linux and PostgreSQL. Takes about 7 minutes with --against, or 5 without.`);
-  process.exit();
-}
-const rounds = values.quick === true ? 2 : Number(values.rounds);
-const ads = values.quick === true ? 60 : Number(values.ads);
-const windowMs = values.quick === true ? 500 : 2_000;
+const rounds = values.quick ? 2 : values.rounds;
+const ads = values.quick ? 60 : values.ads;
+const windowMs = values.quick ? 500 : 2_000;
 /** Number of whole ads that run concurrently. */
 const concurrency = 48;
 /** Number of concurrent decisions, and of concurrent requests to the echo server. */
@@ -250,4 +248,4 @@ const comparison = values.against !== undefined && {
   verdicts: judge(results),
 };
 if (comparison) printVerdicts(comparison.verdicts);
-await publish({ costs, ...(comparison ? { comparison } : {}) }, values.quick === true);
+await publish({ costs, ...(comparison ? { comparison } : {}) }, values.quick);

@@ -1,6 +1,6 @@
 /** `npm run bench:rates` measures the cost and latency of ads at request rates that are typical of most games. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { readOptions } from '../../../scripts/lib/read-options.mjs';
 import { median, percentile } from '../outbox/statistics.ts';
 import { type Ad, forEach, waitUntilWatched, watchMs } from './ads.ts';
 import { readCommit, findBuilds, roundOrder } from './builds.ts';
@@ -9,27 +9,25 @@ import { nowMs, type Receiver, startReceiver } from './receiver.ts';
 import { readOrigin, type RateRow } from './results.ts';
 import { type Side, startSide } from './side.ts';
 
-const { values } = parseArgs({
+const values = readOptions({
+  name: 'bench:rates',
+  about: `Measures whole ads with their webhooks at 10, 100 and 1,000 ads per second. Ads start on schedule, even if responses
+are slow. Writes docs/benchmarks/service.
+Requires Linux and PostgreSQL. Takes about 8 minutes with --against, or 4 without.`,
   options: {
-    against: { type: 'string' },
-    rounds: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '10' },
-    quick: { type: 'boolean' },
-    help: { type: 'boolean' },
+    against: {
+      type: 'text',
+      shown: 'checkout',
+      help: 'also measures another checkout in alternating rounds; run npm ci and npm run build there first',
+    },
+    rounds: { type: 'whole', default: 3, help: 'rounds' },
+    seconds: { type: 'number', default: 10, help: 'the length of a window' },
+    quick: 'a short run, to check that the benchmark works; publishes nothing',
   },
 });
-if (values.help === true) {
-  console.log(`npm run bench:rates [-- --against <checkout> --rounds <n> --seconds <n> --quick]
-
-Measures whole ads with their webhooks at 10, 100 and 1,000 ads per second. Ads start on schedule, even if responses
-are slow. --against: also measures another checkout in alternating rounds. Run npm ci and npm run build there first.
---quick: a short run, to check that the benchmark works; publishes nothing.
-Requires Linux and PostgreSQL. Takes about 8 minutes with --against, or 4 without.`);
-  process.exit();
-}
-const quick = values.quick === true;
-const rounds = quick ? 1 : Number(values.rounds);
-const windowMs = quick ? 2_000 : Number(values.seconds) * 1_000;
+const { quick } = values;
+const rounds = quick ? 1 : values.rounds;
+const windowMs = quick ? 2_000 : values.seconds * 1_000;
 const rates = quick ? [10, 100] : [10, 100, 1_000];
 /**
  * Ramp-up before the measured window, in milliseconds. After it, the load is in a steady state: ads finish at the same

@@ -4,7 +4,7 @@
  * cheapest durable write there is: an update of one row, without the service.
  */
 import { randomUUID } from 'node:crypto';
-import { parseArgs } from 'node:util';
+import { readOptions } from '../../../scripts/lib/read-options.mjs';
 import type { Guest, Placement } from '../../../protocol/wire.ts';
 import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { openPool } from '../../../service/test/load.ts';
@@ -12,17 +12,26 @@ import { median } from '../outbox/statistics.ts';
 import { type Ad, forEach, waitUntilWatched } from './ads.ts';
 import { startSide } from './side.ts';
 
-const { values } = parseArgs({
+const {
+  rounds,
+  ads: adCount,
+  spends: spendCount,
+  connections,
+} = readOptions({
+  name: 'bench:wallet',
+  about: `Measures what crediting in a wallet adds to an ad, and what a spend costs. Prints CPU times, and writes nothing.
+Requires Linux and PostgreSQL.`,
   options: {
-    rounds: { type: 'string', default: '7' },
-    ads: { type: 'string', default: '500' },
-    spends: { type: 'string', default: '2000' },
-    // With 1, no two spends share a transaction.
-    connections: { type: 'string', default: '16' },
+    rounds: { type: 'whole', default: 7, help: 'rounds' },
+    ads: { type: 'whole', default: 500, help: 'ads of each kind and round' },
+    spends: { type: 'whole', default: 2_000, help: 'spends per round' },
+    connections: {
+      type: 'whole',
+      default: 16,
+      help: 'requests at the same time; with 1, no two spends share a transaction',
+    },
   },
 });
-const [rounds, adCount, spendCount] = [values.rounds, values.ads, values.spends].map(Number);
-const connections = Number(values.connections);
 
 const side = await startSide(connections, { name: 'this build' });
 const { url, keys } = side.service;
@@ -68,8 +77,8 @@ const indexes = (count: number): number[] => Array.from({ length: count }, (_, i
 
 /** Whole ads, each of a player of its own. */
 const watchAds = async (): Promise<Measured> =>
-  measure(adCount ?? 0, async () => {
-    const ads: Ad[] = await forEach(indexes(adCount ?? 0), connections, () => side.live.decide());
+  measure(adCount, async () => {
+    const ads: Ad[] = await forEach(indexes(adCount), connections, () => side.live.decide());
     await forEach(ads, connections, (ad) => side.live.start(ad));
     await waitUntilWatched(ads, 1);
     await forEach(ads, connections, (ad) => side.live.finish(ad));
@@ -82,8 +91,8 @@ const tokens = await forEach(indexes(64), connections, async () => {
   return guest.player_token;
 });
 const spend = (): Promise<Measured> =>
-  measure(spendCount ?? 0, () =>
-    forEach(indexes(spendCount ?? 0), connections, (index) =>
+  measure(spendCount, () =>
+    forEach(indexes(spendCount), connections, (index) =>
       send(
         'POST',
         '/v1/wallet/spends',
@@ -97,8 +106,8 @@ await side.live.start(watched);
 await waitUntilWatched([watched], 1);
 await side.live.finish(watched);
 const readStatus = (): Promise<Measured> =>
-  measure(spendCount ?? 0, () =>
-    forEach(indexes(spendCount ?? 0), connections, () =>
+  measure(spendCount, () =>
+    forEach(indexes(spendCount), connections, () =>
       send('GET', `/v1/decisions/${watched.id}`, {
         ...publishable,
         'decision-token': watched.token,
@@ -108,8 +117,8 @@ const readStatus = (): Promise<Measured> =>
 const database = openPostgres(side.databaseUrl ?? '', console.error);
 const players = await database.query<{ viewer: string }>('SELECT viewer FROM wallet_balances');
 const updateRow = (): Promise<Measured> =>
-  measure(spendCount ?? 0, () =>
-    forEach(indexes(spendCount ?? 0), connections, (index) =>
+  measure(spendCount, () =>
+    forEach(indexes(spendCount), connections, (index) =>
       database.execute('UPDATE wallet_balances SET active_until = NULL WHERE viewer = $1', [
         players[index % players.length]?.viewer,
       ]),
@@ -125,7 +134,7 @@ async function compare(
     await prepare();
     await work();
   }
-  for (let round = 0; round < (rounds ?? 0); round += 1)
+  for (let round = 0; round < rounds; round += 1)
     for (const index of round % 2 === 0 ? [0, 1] : [1, 0]) {
       const [, prepare, work] = kinds[index] ?? [];
       await prepare?.();

@@ -5,18 +5,24 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
+import { readOptions } from '../../../scripts/lib/read-options.mjs';
 import { launchBrowser } from '../browser.ts';
 import { waitForStart, watch } from './player.ts';
 import { startSite } from './site.ts';
 
 const root = join(import.meta.dirname, '../../..');
-if (process.argv[2]?.startsWith('-')) {
-  console.log(`npm run screenshots:break [-- <folder>]
-
-Takes screenshots of every view in an ad break, in four sizes and both text directions. Default folder: docs/images/break.`);
-  process.exit(process.argv[2] === '--help' ? 0 : 1);
-}
-const folder = process.argv[2] ?? join(root, 'docs/images/break');
+const { folder } = readOptions({
+  name: 'screenshots:break',
+  about: 'Takes screenshots of every view in an ad break, in four sizes and both text directions.',
+  options: {
+    folder: {
+      type: 'text',
+      argument: true,
+      default: join(root, 'docs/images/break'),
+      help: 'where to write them',
+    },
+  },
+});
 
 const sizes = {
   'phone-portrait': { width: 320, height: 568 },

@@ -1,8 +1,14 @@
 /** `npm run screenshots:demo` takes the picture of the demo game on the documentation's start page. */
 import { join } from 'node:path';
+import { readOptions } from '../../../scripts/lib/read-options.mjs';
 import { launchBrowser } from '../browser.ts';
 import { startStack } from '../stack.ts';
 
+readOptions({
+  name: 'screenshots:demo',
+  about:
+    'Takes the picture of the demo game on the documentation’s start page, docs/images/demo.jpg.',
+});
 const path = join(import.meta.dirname, '../../../docs/images/demo.jpg');
 const stack = await startStack();
 const browser = await launchBrowser();

@@ -2,9 +2,15 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readOptions } from '../../../scripts/lib/read-options.mjs';
 import { startInProcess } from '../../../service/test/in-process.ts';
 import { launchBrowser } from '../browser.ts';
 
+readOptions({
+  name: 'screenshots:phaser',
+  about:
+    'Takes the picture in the Phaser guide, docs/images/phaser.png: a small game with a ready-made button.',
+});
 const root = join(import.meta.dirname, '../../..');
 const picture = join(root, 'docs/images/phaser.png');
 

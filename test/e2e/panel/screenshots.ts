@@ -3,18 +3,24 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright';
+import { readOptions } from '../../../scripts/lib/read-options.mjs';
 import { createClient } from '../../../service/test/http/client.ts';
 import { createPanelClient, type PanelClient } from '../../../service/test/http/panel-client.ts';
 import { type InProcessService, startInProcess } from '../../../service/test/in-process.ts';
 import { createManualClock, type ManualClock } from '../../../service/test/manual-clock.ts';
 
-if (process.argv[2]?.startsWith('-')) {
-  console.log(`npm run screenshots:panel [-- <folder>]
-
-Takes the screenshots for the panel guide, with a week of demo data. Default folder: docs/images/panel.`);
-  process.exit(process.argv[2] === '--help' ? 0 : 1);
-}
-const folder = process.argv[2] ?? join(import.meta.dirname, '../../../docs/images/panel');
+const { folder } = readOptions({
+  name: 'screenshots:panel',
+  about: 'Takes the screenshots for the panel guide, with a week of demo data.',
+  options: {
+    folder: {
+      type: 'text',
+      argument: true,
+      default: join(import.meta.dirname, '../../../docs/images/panel'),
+      help: 'where to write them',
+    },
+  },
+});
 const hourMs = 3_600_000;
 const desktop = { width: 1100, height: 780 };
 const phone = { width: 360, height: 640 };

@@ -1,23 +1,29 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { tool } from '../../../scripts/lib/run.mjs';
+import { root, tool } from '../../../scripts/lib/run.mjs';
 
-const root = join(import.meta.dirname, '..', '..', '..');
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   scripts: Record<string, string>;
 };
-
-/** Commands that are only other people's programs, and those that pass what they don't know to one. */
-const foreign: Record<string, string> = { lint: 'oxlint', format: 'prettier' };
-const passing: Record<string, string> = {
-  test: 'Vitest',
-  'test:full': 'Vitest',
-  'test:browsers': 'Vitest',
-};
+/** Commands that run only other people's programs. */
+const foreign = ['lint', 'format'];
+/** Commands that pass on to Vitest what they don't know. */
+const passing = ['test', 'test:full', 'test:browsers'];
 
 interface Program {
   name: string;
@@ -25,7 +31,7 @@ interface Program {
   args: string[];
 }
 
-/** Our programs that a command runs. The build before most of them is a command of its own. */
+/** Our programs that a command runs. The build before many of them is a command itself. */
 const programs: Program[] = Object.entries(scripts).flatMap(([name, script]) =>
   script
     .split(' && ')
@@ -34,19 +40,45 @@ const programs: Program[] = Object.entries(scripts).flatMap(([name, script]) =>
     .filter(([program = '']) => ['node', 'tsx'].includes(program))
     .map(([program = '', ...args]) => ({ name, program, args })),
 );
-// `bench.mjs` loads tsx, which takes a second.
+/** tsx takes a second. `bench.mjs` loads it too. */
 const isFast = ({ program, args }: Program) =>
   program === 'node' && args[0] !== 'scripts/bench.mjs';
 const selected = programs.filter((program) => inject('full') || isFast(program));
 
-async function run(
-  { program, args }: Program,
-  { signal }: { signal: AbortSignal },
-  ...more: string[]
-) {
-  const start = program === 'node' ? [process.execPath] : tool('tsx');
-  const [file = '', ...all] = [...start, ...args, ...more];
-  const child = spawn(file, all, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], signal });
+/** A copy of the working tree, so that a command that runs by mistake does no harm. */
+let copy: string;
+let before: string[];
+beforeAll(() => {
+  copy = mkdtempSync(join(tmpdir(), 'trueward-commands-'));
+  const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+  const files = execFileSync('git', list, { cwd: root, encoding: 'utf8' }).split('\0');
+  for (const file of files.filter((name) => name !== '' && existsSync(join(root, name)))) {
+    mkdirSync(dirname(join(copy, file)), { recursive: true });
+    copyFileSync(join(root, file), join(copy, file));
+    const modules = join(dirname(file), 'node_modules');
+    if (file.endsWith('package.json') && existsSync(join(root, modules)))
+      symlinkSync(join(root, modules), join(copy, modules));
+  }
+  before = readTimes();
+});
+afterAll(() => {
+  const after = readTimes();
+  rmSync(copy, { recursive: true });
+  expect(after).toEqual(before);
+});
+
+/** Returns each file with the time at which it was written: a command may write what is already there. */
+function readTimes(folder = copy): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? readTimes(path) : `${path} ${statSync(path).mtimeMs}`;
+  });
+}
+
+async function run(program: Program, { signal }: { signal: AbortSignal }, ...more: string[]) {
+  const start = program.program === 'node' ? [process.execPath] : tool('tsx');
+  const [file = '', ...args] = [...start, ...program.args, ...more];
+  const child = spawn(file, args, { cwd: copy, stdio: ['ignore', 'pipe', 'pipe'], signal });
   const [out, err, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
@@ -55,34 +87,20 @@ async function run(
   return { out, err, code };
 }
 
-/** When each of the project's files was written: a command may write what a file has already. */
-const readTimes = () =>
-  execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-    cwd: root,
-    encoding: 'utf8',
-  })
-    .trim()
-    .split('\n')
-    .map((file) => `${file} ${statSync(join(root, file), { throwIfNoEntry: false })?.mtimeMs}`);
-
-let before: string[];
-beforeAll(() => (before = readTimes()));
-afterAll(() => expect(readTimes()).toEqual(before));
-
-test('every command runs a program of ours, or only that of others', () => {
+test('every command runs a program of ours, or only those of others', () => {
   const own = new Set(programs.map(({ name }) => name));
-  expect(Object.keys(scripts).filter((name) => !own.has(name))).toEqual(Object.keys(foreign));
+  expect(Object.keys(scripts).filter((name) => !own.has(name))).toEqual(foreign);
 });
 
 describe.concurrent('every command', () => {
-  test.for(selected)('npm run $name ($args): --help', async (program, context) => {
+  test.for(selected)('npm run $name ($args) has --help', async (program, context) => {
     const { out, err, code } = await run(program, context, '--help');
     expect(err).toBe('');
     expect(out.split('\n')[0]).toMatch(new RegExp(`npm (run )?${program.name}($|[ ,])`));
     expect(code).toBe(0);
   });
 
-  test.for(selected.filter(({ name }) => !(name in passing)))(
+  test.for(selected.filter(({ name }) => !passing.includes(name)))(
     'npm run $name ($args) refuses an unknown option',
     async (program, context) => {
       const { out, err, code } = await run(program, context, '--no-such-option');
@@ -93,18 +111,25 @@ describe.concurrent('every command', () => {
     },
   );
 
-  test.for<[name: string, args: string[], message: string]>([
+  const refused: [name: string, args: string[], message: string][] = [
+    ['build', ['service'], 'Got the argument "service", expected none.'],
+    ['check', ['lint', 'typos'], '<check>…: got "typos", expected one of types, lint,'],
     ['test:timing', ['--count', 'x'], '--count: got "x", expected a whole number of at least 1.'],
     ['capacity', ['--busy=0'], '--busy: got "0", expected a number above 0.'],
-    ['check', ['lint', 'typos'], '<check>…: got "typos", expected one of types, lint,'],
-    ['build', ['service'], 'Got the argument "service", expected none.'],
-  ])('npm run %s -- %j is refused', async ([name, args, message], context) => {
-    const [program] = programs.filter((one) => one.name === name);
-    const { out, err, code } = await run(
-      program ?? { name, program: '', args: [] },
-      context,
-      ...args,
-    );
+    ['fuzz:service', ['0'], '<requests>: got "0", expected a whole number of at least 1.'],
+    ['kills:demand', ['--impressions=1'], '--impressions: got "1", expected a whole number of'],
+    ['bench:hostile', ['nothing'], '<part>…: got "nothing", expected one of bodies, changes,'],
+    ['bench:outbox', ['--only', 'x'], '--only: got "x", expected one of ours, '],
+    ['bench:database', ['--quick'], '--url: got nothing, expected name=postgres://'],
+  ];
+  test.for(
+    selected.flatMap((program) =>
+      refused.flatMap(([name, args, message]) =>
+        name === program.name ? [{ program, args, message }] : [],
+      ),
+    ),
+  )('npm run $program.name -- $args is refused', async ({ program, args, message }, context) => {
+    const { out, err, code } = await run(program, context, ...args);
     expect(out).toBe('');
     expect(err.split('\n')[0]).toContain(message);
     expect(code).toBe(1);

@@ -13,10 +13,9 @@ const options = {
   folder: { type: 'text', help: 'the folder' },
   'fill-only': 'fills; requires --folder',
 } as const;
+const described = { name: 'bench:example', about: 'Does nothing.', options };
 const command = {
-  name: 'bench:example',
-  about: 'Does nothing.',
-  options,
+  ...described,
   check: (values: { folder?: string | undefined; 'fill-only': boolean }) =>
     values['fill-only'] && values.folder === undefined ? '--fill-only needs --folder.' : undefined,
 };
@@ -90,7 +89,7 @@ test('an argument of a command that takes none, or one more than it takes, is re
 });
 
 test('the help shows everything that is accepted, with defaults, in lines of a terminal’s width', () => {
-  expect(formatHelp(command)).toBe(`npm run bench:example [-- <part>… options]
+  expect(formatHelp(described)).toBe(`npm run bench:example [-- <part>… options]
 
 Does nothing.
 

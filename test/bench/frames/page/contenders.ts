@@ -62,7 +62,7 @@ export const contenders = {
       if (currentNames !== previousNames) previousNames = currentNames;
     });
   },
-  /** A published plugin, if TRUEWARD_BENCH_PEER is the path to its checkout. Its ad platform is stubbed. */
+  /** A published plugin, if `--peer` is the path to its checkout. Its ad platform is stubbed. */
   peer(game) {
     const { PokiPlugin } = Peer;
     const data = { loadingSceneKey: 'Load', gameplaySceneKey: 'Play', autoCommercialBreak: false };

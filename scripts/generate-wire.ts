@@ -1,12 +1,20 @@
 /**
- * Generates `wire.ts`, the TypeScript types of the wire contract, from the schemas. With `--check`, reports whether the
- * file is up to date. The SDK uses these types instead of the schemas, which need the schema library at runtime.
+ * `npm run generate` generates the TypeScript types of the wire contract. See `--help`. The SDK uses these types instead of
+ * the schemas, which need the schema library at runtime.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
-import { schemas } from './index.ts';
+import { schemas } from '../protocol/index.ts';
+import { readOptions } from './lib/read-options.mjs';
 
-const target = new URL('./wire.ts', import.meta.url);
+const { check } = readOptions({
+  name: 'generate',
+  about:
+    'Writes protocol/wire.ts, the TypeScript types of the wire contract, from the schemas in that folder.',
+  options: { check: 'writes nothing, and fails if the file is out of date' },
+});
+
+const target = new URL('../protocol/wire.ts', import.meta.url);
 
 // Schemas refer to each other by name, such as `Reward#`. The generator needs JSON Pointers into a single document.
 const definitions = JSON.parse(
@@ -41,7 +49,7 @@ const text = source
     '',
   );
 
-if (process.argv.includes('--check')) {
+if (check) {
   if (readFileSync(target, 'utf8') !== text) {
     console.error('protocol/wire.ts differs from the schemas. Run `npm run generate`.');
     process.exitCode = 1;
