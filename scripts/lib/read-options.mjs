@@ -63,18 +63,33 @@ export function readOptions(command, args = process.argv.slice(2)) {
  * @throws {OptionError} if an argument is invalid.
  */
 export function parseOptions({ options, check }, args) {
-  /** @type {[string, Option][]} */
-  const entries = Object.entries(options ?? {});
-  const named = new Map(entries.filter(([, option]) => !isArgument(option)));
-  const positional = entries.filter(([, option]) => isArgument(option));
-  /** @type {Map<string, string[]>} */
-  const given = new Map();
-  const add = (/** @type {string} */ key, /** @type {string} */ text) =>
-    given.set(key, [...(given.get(key) ?? []), text]);
+  const texts = collectTexts(options ?? {}, args);
+  const values = /** @type {{ [K in keyof O]: Value<O[K]> }} */ (
+    Object.fromEntries(
+      Object.entries(options ?? {}).map(([key, option]) => [
+        key,
+        readValue(key, option, texts.get(key)),
+      ]),
+    )
+  );
+  const problem = check?.(values);
+  if (problem !== undefined) throw new OptionError(problem);
+  return values;
+}
+
+/**
+ * Returns what was given for each option: nothing but an empty text for a flag or a missing value.
+ *
+ * @param {Record<string, Option>} options
+ * @param {readonly string[]} args
+ */
+function collectTexts(options, args) {
+  const named = Object.entries(options).filter(([, option]) => !isArgument(option));
+  const positional = Object.entries(options).filter(([, option]) => isArgument(option));
   const { tokens } = parseArgs({
     args: [...args],
     options: Object.fromEntries(
-      [...named].map(([key, option]) => [
+      named.map(([key, option]) => [
         key,
         { type: typeof option === 'string' ? 'boolean' : 'string' },
       ]),
@@ -83,36 +98,25 @@ export function parseOptions({ options, check }, args) {
     strict: false,
     tokens: true,
   });
+  /** @type {Map<string, string[]>} */
+  const texts = new Map();
   for (const token of tokens) {
-    if (token.kind === 'option') {
-      const option = named.get(token.name);
-      const names = [...named.keys(), 'help'].map((name) => `--${name}`).join(', ');
-      if (option === undefined)
-        throw new OptionError(`Got the option ${token.rawName}, expected ${names}.`);
-      if (typeof option === 'string' && token.value !== undefined)
-        throw new OptionError(
-          `--${token.name}: got ${JSON.stringify(token.value)}, expected no value.`,
-        );
-      add(token.name, token.value ?? '');
-    } else if (token.kind === 'positional') {
-      const [key] = positional.shift() ?? [];
-      if (key === undefined)
-        throw new OptionError(
-          `Got the argument ${JSON.stringify(token.value)}, expected ${given.size > 0 ? 'no more' : 'none'}.`,
-        );
-      add(key, token.value);
-      const option = options?.[key];
-      if (typeof option === 'object' && option.several) positional.unshift([key, option]);
-    }
+    if (token.kind === 'option-terminator') continue;
+    const isNamed = token.kind === 'option';
+    const [key, option] =
+      (isNamed ? named.find(([name]) => name === token.name) : positional[0]) ?? [];
+    if (key === undefined || option === undefined)
+      throw new OptionError(
+        isNamed
+          ? `Got the option ${token.rawName}, expected ${[...named.map(([name]) => `--${name}`), '--help'].join(', ')}.`
+          : `Got the argument ${JSON.stringify(token.value)}, expected ${Object.values(options).some(isArgument) ? 'no more' : 'none'}.`,
+      );
+    if (typeof option === 'string' && token.value !== undefined)
+      throw new OptionError(`--${key}: got ${JSON.stringify(token.value)}, expected no value.`);
+    if (!isNamed && !(typeof option === 'object' && option.several)) positional.shift();
+    texts.set(key, [...(texts.get(key) ?? []), token.value ?? '']);
   }
-  const values = /** @type {{ [K in keyof O]: Value<O[K]> }} */ (
-    Object.fromEntries(
-      entries.map(([key, option]) => [key, readValue(key, option, given.get(key))]),
-    )
-  );
-  const problem = check?.(values);
-  if (problem !== undefined) throw new OptionError(problem);
-  return values;
+  return texts;
 }
 
 /**
@@ -140,27 +144,26 @@ function readValue(key, option, texts) {
  * @param {string} text
  */
 function readOne(name, option, text) {
-  const expected = describeExpected(option);
-  const value = option.type === 'text' || option.type === 'name' ? text : toNumber(option, text);
-  const isValid =
-    option.type === 'name'
-      ? option.names.includes(text)
-      : value !== undefined && text !== '' && !(option.type === 'text' && text.startsWith('-'));
-  if (!isValid || value === undefined)
-    throw new OptionError(
-      `${name}: got ${text === '' ? 'nothing' : JSON.stringify(text)}, expected ${expected}.`,
-    );
-  return value;
+  const value = convert(option, text.trim());
+  if (value !== undefined) return value;
+  const received = text === '' ? 'nothing' : JSON.stringify(text);
+  throw new OptionError(`${name}: got ${received}, expected ${describeExpected(option)}.`);
 }
 
 /**
- * @param {Numeric} option
+ * Returns the value, or undefined if the text is not a valid one.
+ *
+ * @param {ValueOption} option
  * @param {string} text
  */
-function toNumber({ type, least }, text) {
-  const number = Number(text);
-  const isOfType = type === 'whole' ? Number.isSafeInteger(number) : Number.isFinite(number);
-  const isEnough = type === 'number' && least === undefined ? number > 0 : number >= (least ?? 1);
+function convert(option, text) {
+  if (option.type === 'text') return text === '' || text.startsWith('-') ? undefined : text;
+  if (option.type === 'name') return option.names.find((name) => name === text);
+  const number = text === '' ? NaN : Number(text);
+  const isWhole = option.type === 'whole';
+  const isOfType = isWhole ? Number.isSafeInteger(number) : Number.isFinite(number);
+  const isEnough =
+    isWhole || option.least !== undefined ? number >= (option.least ?? 1) : number > 0;
   return isOfType && isEnough ? number : undefined;
 }
 
