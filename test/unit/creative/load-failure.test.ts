@@ -59,7 +59,7 @@ test.each([
 test('if only the page’s own server answers, the file’s host is blocked', async () => {
   vi.stubGlobal('document', new EventTarget());
   vi.spyOn(native, 'fetch').mockImplementation(async (request) => {
-    if (!String(request).startsWith('https://game.test/')) throw new TypeError();
+    if (!(request as string).startsWith('https://game.test/')) throw new TypeError();
     return new Response();
   });
   expect(await find([element(0)])).toBe('blocked');
