@@ -5,7 +5,9 @@ import { createPressJudge, identifyPress } from './press-judge.ts';
 import { releasePresses } from './release-presses.ts';
 
 /** Events that follow from presses or end them. `front-door.ts` listens for the presses themselves. */
-const otherInput = ['dblclick', 'contextmenu', 'pointermove', 'mousemove'] as const;
+const otherInput = ['dblclick', 'contextmenu', 'pointermove', 'mousemove'].concat(
+  ['pointerrawupdate', 'dragenter', 'dragover', 'drop'],
+);
 const scrollInput = ['wheel', 'touchmove'] as const;
 const scrollKeys = /^(?: |PageUp|PageDown|End|Home|Arrow(?:Up|Down|Left|Right))$/;
 
@@ -76,6 +78,17 @@ export function holdInput(
     if (!zooms && !canScroll(event) && event.cancelable) event.preventDefault();
     event.stopImmediatePropagation();
   };
+  const onOther = (event: Event): void => {
+    if (judge.isForeign(event)) return;
+    // What the player drags out of the game or from another program can't be dropped here. It goes back, and a file doesn't
+    // replace the page.
+    const { dataTransfer } = event as DragEvent;
+    if (dataTransfer) {
+      event.preventDefault();
+      dataTransfer.dropEffect = 'none';
+    }
+    event.stopImmediatePropagation();
+  };
   const { scrollX: left, scrollY: top } = window;
   /** Undoes what the listeners above can't prevent, such as keys that are pressed in a frame. */
   const restoreScroll = (): void => {
@@ -90,14 +103,7 @@ export function holdInput(
   const capture = { capture: true, passive: false };
   const stops = [
     onInput((event) => (event instanceof KeyboardEvent ? onKey(event) : onPress(event))),
-    ...otherInput.map((type) =>
-      listen(
-        window,
-        type,
-        (event) => judge.isForeign(event) || event.stopImmediatePropagation(),
-        capture,
-      ),
-    ),
+    ...otherInput.map((type) => listen(window, type, onOther, capture)),
     ...scrollInput.map((type) => listen(window, type, onScroll, capture)),
     listen(window, 'scroll', restoreScroll),
     // The game may have requested pointer lock just before the ad opened.

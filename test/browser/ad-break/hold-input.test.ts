@@ -47,3 +47,35 @@ it('the game receives exactly one keyup event for a key that was held down when 
   expect(received).toEqual(['keyup Space']);
   end();
 });
+
+it.each(
+  ['pointermove', 'mousemove', 'pointerrawupdate', 'wheel', 'dblclick', 'contextmenu'].concat(
+    ['dragenter', 'dragover', 'drop'],
+  ),
+)('the game receives no %s during the ad, and again after it', (type) => {
+  const { ad, received, release, end } = openAd();
+  const controller = new AbortController();
+  for (const target of [document, document.body])
+    target.addEventListener(type, () => received.push(type), { signal: controller.signal });
+  const isDrag = type.startsWith('d') && type !== 'dblclick';
+  const dataTransfer = new DataTransfer();
+  dataTransfer.dropEffect = 'move';
+  const dispatch = (): Event => {
+    const init = { bubbles: true, cancelable: true, composed: true };
+    const event = isDrag
+      ? new DragEvent(type, { ...init, dataTransfer })
+      : new (type === 'wheel' ? WheelEvent : MouseEvent)(type, init);
+    ad.dispatchEvent(event);
+    return event;
+  };
+  const { defaultPrevented } = dispatch();
+  expect(received).toEqual([]);
+  // A file that is dropped on the ad would replace the page.
+  if (isDrag) expect([defaultPrevented, dataTransfer.dropEffect]).toEqual([true, 'none']);
+  else expect(defaultPrevented).toBe(type === 'wheel');
+  release();
+  dispatch();
+  expect(received).toEqual([type, type]);
+  controller.abort();
+  end();
+});
