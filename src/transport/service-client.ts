@@ -75,6 +75,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
             ...(body && { body: typeof body === 'string' ? body : toJson(body) }),
             credentials: 'omit',
             cache: 'no-store',
+            // Another server must not get the player's data, and would not get the key.
+            redirect: 'manual',
             keepalive,
             signal,
           });

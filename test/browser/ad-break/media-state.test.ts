@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { server } from 'vitest/browser';
 import type { VideoMedia } from '../../../protocol/wire.ts';
+import { loadCreative } from '../../../src/creative/load-creative.ts';
 import { eventually } from '../../support/eventually.ts';
 import { setHidden } from '../../support/set-hidden.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
@@ -233,4 +234,25 @@ describe('a file that is not as long as its creative declares', () => {
     expect(stage.count('complete')).toBe(0);
     expect(stage.readPageState()).toEqual(restoredState);
   });
+});
+
+it('a video that was loaded without its captions shows them in the player’s language', async () => {
+  const caption = (language: string) => ({
+    url: `data:text/vtt,WEBVTT%0A%0A00:00.000 --> 00:09.000%0A${language}`,
+    language,
+    label: language,
+  });
+  const media: VideoMedia = { ...(video as VideoMedia), captions: [caption('en'), caption('de')] };
+  const abort = new AbortController();
+  const options = { clock: createManualClock(), signal: abort.signal, locale: 'de-AT' };
+  const creative = await loadCreative(decide(media), options);
+  const { textTracks } = creative.element as HTMLVideoElement;
+  document.body.append(creative.element);
+  await eventually(() =>
+    expect(Array.from(textTracks, ({ cues, mode }) => [mode, cues?.length ?? 0])).toEqual([
+      ['disabled', 0],
+      ['showing', 1],
+    ]),
+  );
+  creative.destroy();
 });

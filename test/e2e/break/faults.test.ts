@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright';
+import type { Browser, Page, Route } from 'playwright';
 import { describe, expect, inject } from 'vitest';
 import { asBefore, button, waitForStart, getResult, getPageState, watch } from './player.ts';
 import { rowsForRun } from '../../support/quick-run.ts';
@@ -62,6 +62,24 @@ describe('after a user gesture', () => {
     await watch(page);
     expect(await getResult(page)).toMatchObject({ outcome: 'stalled' });
     expect(await getPageState(page)).toEqual(asBefore('play'));
+  });
+
+  it.each<[string, string, (route: Route) => unknown]>(
+    rowsForRun(
+      [
+        ['captions never arrive', '**/captions.vtt', () => undefined],
+        ['captions are missing', '**/captions.vtt', (route) => route.fulfill({ status: 404 })],
+        ['poster never arrives', '**/meadow-poster.jpg', () => undefined],
+      ],
+      1,
+    ),
+  )('a video whose %s plays all the same', async (_, url, respond) => {
+    await open('video', 2);
+    await page.route(url, respond);
+    await watch(page);
+    await page.getByText('Your reward is on its way').first().waitFor();
+    await button(page, 'Close ad').first().click();
+    expect(await getResult(page)).toMatchObject({ outcome: 'rewarded' });
   });
 
   it('a video that fails to decode partway through ends with the outcome error or stalled', async () => {

@@ -68,6 +68,40 @@ const decision = {
   expires_at: '2026-01-01T00:01:00.000Z',
 };
 
+test.each([204, 205, 304])('a %d response without a body is no answer', async (status) => {
+  const client = await serve((_request, response) => void response.writeHead(status).end());
+  const noAnswer = { kind: 'unreachable', cause: 'unexpected_response' };
+  expect(await client.requestDecision(request)).toEqual(noAnswer);
+  expect(await client.readReward('dec_1', 'token', { waitS: 0 })).toEqual(noAnswer);
+});
+
+test.each([301, 302, 303, 307, 308])(
+  'a %d redirect is no answer, and the other server receives nothing',
+  async (status) => {
+    let requests = 0;
+    const other = await serve((_request, response) => {
+      requests += 1;
+      response.end(JSON.stringify(decision));
+    });
+    const client = await serve(({ url = '' }, response) =>
+      response.writeHead(status, { location: other.serviceUrl + url }).end(),
+    );
+    const noAnswer = { kind: 'unreachable', cause: 'unexpected_response' };
+    expect(await client.requestDecision(request)).toEqual(noAnswer);
+    expect(await client.readReward('dec_1', 'token', { waitS: 0 })).toEqual(noAnswer);
+    expect((await client.sendEvent()).failure?.reason).toBe('unexpected_response');
+    expect(requests).toBe(0);
+  },
+);
+
+test('an answer that begins, but never ends, times out', async () => {
+  const client = await serve((_request, response) => void response.writeHead(200).write('{'), 50);
+  expect(await client.readReward('dec_1', 'token', { waitS: 0 })).toEqual({
+    kind: 'unreachable',
+    cause: 'timeout',
+  });
+});
+
 test('sends the key and the request’s JSON, and returns the response’s body', async () => {
   const received: unknown[] = [];
   const client = await serve((request, response) => {
