@@ -4,11 +4,17 @@ import type { InputGate } from './input-gate.ts';
 import { createPressJudge, identifyPress } from './press-judge.ts';
 import { releasePresses } from './release-presses.ts';
 
-/** Events that follow from presses or end them. `front-door.ts` listens for the presses themselves. */
-const otherInput = ['dblclick', 'contextmenu', 'pointermove', 'mousemove'].concat(
-  ['pointerrawupdate', 'dragenter', 'dragover', 'drop'],
-);
-const scrollInput = ['wheel', 'touchmove'] as const;
+/**
+ * Events that follow from presses or end them, scroll the page or drop something. `front-door.ts` listens for the presses
+ * themselves.
+ */
+const otherInput = ['dblclick', 'contextmenu', 'pointermove', 'mousemove', 'touchmove'].concat([
+  'pointerrawupdate',
+  'wheel',
+  'dragenter',
+  'dragover',
+  'drop',
+]);
 const scrollKeys = /^(?: |PageUp|PageDown|End|Home|Arrow(?:Up|Down|Left|Right))$/;
 
 /**
@@ -71,22 +77,12 @@ export function holdInput(
     if (!judge.isForeign(event)) event.stopImmediatePropagation();
   }
 
-  const onScroll = (event: Event): void => {
-    if (judge.isForeign(event)) return;
-    // The player may zoom, and scroll a prompt that doesn't fit on the screen.
-    const zooms = event instanceof WheelEvent ? event.ctrlKey : isPinch(event);
-    if (!zooms && !canScroll(event) && event.cancelable) event.preventDefault();
-    event.stopImmediatePropagation();
-  };
   const onOther = (event: Event): void => {
     if (judge.isForeign(event)) return;
-    // What the player drags out of the game or from another program can't be dropped here. It goes back, and a file doesn't
-    // replace the page.
     const { dataTransfer } = event as DragEvent;
-    if (dataTransfer) {
-      event.preventDefault();
-      dataTransfer.dropEffect = 'none';
-    }
+    // What the player drags out of the game goes back, and a file from another program doesn't replace the page.
+    if (dataTransfer) dataTransfer.dropEffect = 'none';
+    if ((dataTransfer || scrollsPage(event)) && event.cancelable) event.preventDefault();
     event.stopImmediatePropagation();
   };
   const { scrollX: left, scrollY: top } = window;
@@ -104,7 +100,6 @@ export function holdInput(
   const stops = [
     onInput((event) => (event instanceof KeyboardEvent ? onKey(event) : onPress(event))),
     ...otherInput.map((type) => listen(window, type, onOther, capture)),
-    ...scrollInput.map((type) => listen(window, type, onScroll, capture)),
     listen(window, 'scroll', restoreScroll),
     // The game may have requested pointer lock just before the ad opened.
     listen(document, 'pointerlockchange', unlockPointer),
@@ -122,10 +117,10 @@ export function holdInput(
   };
 }
 
-const isPinch = (event: Event): boolean => (event as TouchEvent).touches.length > 1;
-
-const canScroll = (event: Event): boolean =>
-  event
+/** Whether the event would scroll the page. The player may zoom, and scroll a prompt that doesn't fit on the screen. */
+const scrollsPage = (event: Event): boolean =>
+  (event instanceof WheelEvent ? !event.ctrlKey : (event as TouchEvent).touches?.length === 1) &&
+  !event
     .composedPath()
     .some(
       (element) =>

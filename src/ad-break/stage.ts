@@ -334,11 +334,5 @@ export function createStallWatchdog(
     });
   }
 
-  return {
-    reset,
-    stop() {
-      cancel?.();
-      cancel = undefined;
-    },
-  };
+  return { reset, stop: () => cancel?.() };
 }

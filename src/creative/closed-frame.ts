@@ -31,7 +31,7 @@ export function closeFrame(
   meta.content = `frame-src ${url === undefined ? "'none'" : toSource(url)}`;
   shell.head.append(meta);
   // An empty document is in quirks mode, and a strict page blocks style attributes, but not this.
-  for (const [name, value] of Object.entries(fill)) inner.style.setProperty(name, value);
+  Object.assign(inner.style, fill);
   shell.body.append(inner);
   return listen(shell, 'securitypolicyviolation', onLeave);
 }

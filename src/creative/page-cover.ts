@@ -14,7 +14,7 @@ const findCovers = (): Covers => {
   return (page[coversKey] ??= { count: 0, listeners: new Set() });
 };
 
-/** Notes that an ad covers the page. Returns a function to call when it no longer does. */
+/** Notes that an ad covers the page. Returns a function to call once, when it no longer does. */
 export function coverPage(): () => void {
   const covers = findCovers();
   const change = (step: number): void => {
@@ -22,11 +22,7 @@ export function coverPage(): () => void {
     covers.listeners.forEach((listener) => listener());
   };
   change(1);
-  let covered = true;
-  return () => {
-    if (covered) change(-1);
-    covered = false;
-  };
+  return () => change(-1);
 }
 
 /**

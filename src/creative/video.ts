@@ -76,9 +76,8 @@ export const renderVideo: Renderer = async (creative, { clock, locale, signal })
   video.pause = () => {};
   video.setAttribute('aria-label', creative.alt);
   if (media.poster !== undefined) video.poster = media.poster;
-  const { captions = [] } = media;
   // Browsers load cross-origin captions only for a video that is also requested with CORS.
-  if (captions.length > 0) video.crossOrigin = 'anonymous';
+  if (media.captions?.length) video.crossOrigin = 'anonymous';
   video.src = file.url;
   try {
     await waitUntilBuffered(video, clock, signal);
@@ -95,7 +94,7 @@ export const renderVideo: Renderer = async (creative, { clock, locale, signal })
     throw new Error(code, { cause: error });
   }
   // A video waits for captions that it has from the beginning, even if they never arrive.
-  addCaptions(video, captions, locale);
+  addCaptions(video, media, locale);
   return createLoadedVideo(video, media, clock);
 };
 
@@ -113,11 +112,7 @@ const isTooLong = (lengthMs: number, { duration_ms: declaredMs }: VideoMedia): b
   lengthMs > declaredMs * (1 + lengthTolerance) + extraLengthMs;
 
 /** Shows captions in the player's language, or the first track if there are none in that language. */
-function addCaptions(
-  video: HTMLVideoElement,
-  captions: NonNullable<VideoMedia['captions']>,
-  locale: string,
-): void {
+function addCaptions(video: HTMLVideoElement, { captions = [] }: VideoMedia, locale: string): void {
   const language = (tag: string) => tag.split('-')[0]?.toLowerCase();
   const defaultCaption =
     captions.find((caption) => language(caption.language) === language(locale)) ?? captions[0];

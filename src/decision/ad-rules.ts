@@ -227,7 +227,7 @@ export function createAdRules(deps: AdRulesDeps): AdRules {
   }
   const stopListening = lifecycle.onTransition((pageTransition) => {
     // A page in the background also runs again for a moment, every few minutes, although the player is away.
-    if (/^(visible|hidden)$/.test(pageTransition)) touch();
+    if (pageTransition === 'visible' || pageTransition === 'hidden') touch();
   });
   touch();
   let cancelBeat = clock.after(beatMs, beat);

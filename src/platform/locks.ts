@@ -70,17 +70,17 @@ export const browserPresence = (
   show: (ended) =>
     new Promise((resolve) => {
       const name = `trueward:tab:${newId()}`;
-      const cancelTimer = clock.after(maxAnswerMs, () => resolve(undefined));
-      const hold = (): Promise<void> => {
+      const answer = (held?: string): void => {
         cancelTimer();
-        resolve(name);
+        resolve(held);
+      };
+      const giveUp = (): void => answer();
+      const cancelTimer = clock.after(maxAnswerMs, giveUp);
+      const hold = (): Promise<void> => {
+        answer(name);
         return ended;
       };
       const request = async (): Promise<unknown> => manager?.request(name, hold);
-      const giveUp = (): void => {
-        cancelTimer();
-        resolve(undefined);
-      };
       request().then(giveUp, giveUp);
     }),
   async isGone(name) {

@@ -23,24 +23,17 @@ export interface PageLifecycle {
 export const browserPageLifecycle: PageLifecycle = {
   isVisible: () => !native.isHidden(),
   onTransition(listener) {
-    const on = (
-      target: EventTarget,
-      event: string,
-      find: (event: Event) => PageTransition | null,
-    ) =>
-      listen(target, event, (domEvent) => {
-        const transition = find(domEvent);
-        if (transition !== null) listener(transition);
-      });
+    const on = (target: EventTarget, event: string, transition: PageTransition) =>
+      listen(target, event, () => listener(transition));
     const stops = [
       onVisibilityChange(() => listener(native.isHidden() ? 'hidden' : 'visible')),
-      on(document, 'freeze', () => 'frozen'),
-      on(document, 'resume', () => 'returned'),
-      on(window, 'pagehide', () => 'leaving'),
+      on(document, 'freeze', 'frozen'),
+      on(document, 'resume', 'returned'),
+      on(window, 'pagehide', 'leaving'),
       // The first `pageshow` is the page load, not a return from the back/forward cache.
-      on(window, 'pageshow', (event) =>
-        (event as PageTransitionEvent).persisted ? 'returned' : null,
-      ),
+      listen(window, 'pageshow', ({ persisted }: PageTransitionEvent) => {
+        if (persisted) listener('returned');
+      }),
     ];
     return () => {
       for (const stop of stops) stop();
