@@ -8,13 +8,18 @@ import { releasePresses } from './release-presses.ts';
  * Events that follow from presses or end them, scroll the page or drop something. `front-door.ts` listens for the presses
  * themselves.
  */
-const otherInput = ['dblclick', 'contextmenu', 'pointermove', 'mousemove', 'touchmove'].concat([
+const otherInput = [
+  'dblclick',
+  'contextmenu',
+  'pointermove',
   'pointerrawupdate',
+  'mousemove',
+  'touchmove',
   'wheel',
   'dragenter',
   'dragover',
   'drop',
-]);
+];
 const scrollKeys = /^(?: |PageUp|PageDown|End|Home|Arrow(?:Up|Down|Left|Right))$/;
 
 /**

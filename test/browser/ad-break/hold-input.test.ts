@@ -49,9 +49,11 @@ it('the game receives exactly one keyup event for a key that was held down when 
 });
 
 it.each(
-  ['pointermove', 'mousemove', 'pointerrawupdate', 'wheel', 'dblclick', 'contextmenu'].concat(
-    ['dragenter', 'dragover', 'drop'],
-  ),
+  ['pointermove', 'mousemove', 'pointerrawupdate', 'wheel', 'dblclick', 'contextmenu'].concat([
+    'dragenter',
+    'dragover',
+    'drop',
+  ]),
 )('the game receives no %s during the ad, and again after it', (type) => {
   const { ad, received, release, end } = openAd();
   const controller = new AbortController();

@@ -64,23 +64,22 @@ describe('after a user gesture', () => {
     expect(await getPageState(page)).toEqual(asBefore('play'));
   });
 
-  it.each<[string, string, (route: Route) => unknown]>(
-    rowsForRun(
-      [
-        ['captions never arrive', '**/captions.vtt', () => undefined],
-        ['captions are missing', '**/captions.vtt', (route) => route.fulfill({ status: 404 })],
-        ['poster never arrives', '**/meadow-poster.jpg', () => undefined],
-      ],
-      1,
-    ),
-  )('a video whose %s plays all the same', async (_, url, respond) => {
-    await open('video', 2);
-    await page.route(url, respond);
-    await watch(page);
-    await page.getByText('Your reward is on its way').first().waitFor();
-    await button(page, 'Close ad').first().click();
-    expect(await getResult(page)).toMatchObject({ outcome: 'rewarded' });
-  });
+  const withoutFiles: [string, string, (route: Route) => unknown][] = [
+    ['captions never arrive', '**/captions.vtt', () => undefined],
+    ['captions are missing', '**/captions.vtt', (route) => route.fulfill({ status: 404 })],
+    ['poster never arrives', '**/meadow-poster.jpg', () => undefined],
+  ];
+  it.each(rowsForRun(withoutFiles, 1))(
+    'a video whose %s plays all the same',
+    async (_, url, respond) => {
+      await open('video', 2);
+      await page.route(url, respond);
+      await watch(page);
+      await page.getByText('Your reward is on its way').first().waitFor();
+      await button(page, 'Close ad').first().click();
+      expect(await getResult(page)).toMatchObject({ outcome: 'rewarded' });
+    },
+  );
 
   it('a video that fails to decode partway through ends with the outcome error or stalled', async () => {
     await open('broken', 2);
