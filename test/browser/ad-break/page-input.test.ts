@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { cdp, page, server } from 'vitest/browser';
+import { findTabStops } from '../../../src/creative/overlay.ts';
 import type { ShowResult } from '../../../src/outcome.ts';
 import { onInput, openFrontDoor } from '../../../src/platform/front-door.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -363,33 +364,41 @@ describe.runIf(server.browser === 'chromium')('Input', () => {
     expect(stage.count('close')).toBe(0);
   });
 
-  it('by gamepad closes, chooses and mutes', async () => {
-    let pressed: number[] = [0];
-    let stick = 0;
+  /** Connects a gamepad whose buttons and stick the test holds. */
+  function connectGamepad(...down: number[]) {
+    let [held, axes] = [down, [0, 0]];
     const getGamepads = vi.spyOn(navigator, 'getGamepads').mockImplementation(() => [
       {
         index: 0,
         connected: true,
-        axes: [stick, 0],
-        buttons: Array.from({ length: 17 }, (_, index) => ({ pressed: pressed.includes(index) })),
+        axes,
+        buttons: Array.from({ length: 17 }, (_, index) => ({ pressed: held.includes(index) })),
       } as unknown as Gamepad,
     ]);
-    const hold = async (...buttons: number[]) => {
-      pressed = buttons;
+    const hold = async (buttons: number[], stick = [0, 0]) => {
+      [held, axes] = [buttons, stick];
       await nextFrame();
       await nextFrame();
     };
     const press = async (button: number) => {
-      await hold(button);
-      await hold();
+      await hold([button]);
+      await hold([]);
     };
-    await openAd();
-    // The code for gamepads is loaded when there is one, and then looks at it in each frame.
-    await eventually(() => expect(getGamepads.mock.calls.length).toBeGreaterThan(2));
-    await clock.advance(600);
+    const openWithGamepad = async () => {
+      await openAd();
+      // The code for gamepads is loaded when there is one, and then looks at it in each frame.
+      await eventually(() => expect(getGamepads.mock.calls.length).toBeGreaterThan(2));
+      await clock.advance(600);
+    };
+    return { hold, press, openWithGamepad };
+  }
+
+  it('by gamepad closes, chooses and mutes', async () => {
+    const { hold, press, openWithGamepad } = connectGamepad(0);
+    await openWithGamepad();
     // A button that was down when the ad opened does nothing when it is released.
     find('button.close').focus();
-    await hold();
+    await hold([]);
     expect(isAsking()).toBe(false);
     overlay().dialog?.querySelector<HTMLElement>('.frame')?.focus();
     await press(13);
@@ -401,9 +410,31 @@ describe.runIf(server.browser === 'chromium')('Input', () => {
     await press(1);
     await eventually(() => expect(isAsking()).toBe(true));
     // A stick that is held trembles.
-    for (stick of [0.65, 0.55, 0.65, 0.3]) await hold();
+    for (const x of [0.65, 0.55, 0.65, 0.3]) await hold([], [x, 0]);
     await press(0);
     expect((await running)?.outcome).toBe('dismissed');
+  });
+
+  it.each<[string, number[], number[], target: 0 | -1]>([
+    ['the pad up', [12], [0, 0], -1],
+    ['the pad down', [13], [0, 0], 0],
+    ['the pad left', [14], [0, 0], -1],
+    ['the pad right', [15], [0, 0], 0],
+    ['the stick up', [], [0, -1], -1],
+    ['the stick down', [], [0, 1], 0],
+    ['the stick left', [], [-1, 0], -1],
+    ['the stick right', [], [1, 0], 0],
+  ])('by gamepad moves the focus: %s', async (_, buttons, stick, target) => {
+    const { hold, openWithGamepad } = connectGamepad();
+    await openWithGamepad();
+    const { root, dialog } = overlay();
+    const stops = root ? findTabStops(root) : [];
+    expect(stops).toHaveLength(2);
+    // Nothing is focused that can be pressed.
+    dialog?.querySelector<HTMLElement>('.frame')?.focus();
+    await hold(buttons, stick);
+    await hold([]);
+    expect(root?.activeElement).toBe(stops.at(target));
   });
 
   it('outside an HTML creative’s frame does not let the creative click', async () => {
