@@ -188,6 +188,20 @@ test('the live environment rejects a request with `simulate`', async () => {
   expect([response.status, response.body.code]).toEqual([400, 'simulate_in_live']);
 });
 
+test('a simulated error is an error, and a simulated slow answer comes later than others', async () => {
+  const own = await startInProcess();
+  const { decide } = createClient(own);
+  const error = await decide({ ...revive, simulate: 'error' });
+  expect([error.status, (error.body as unknown as Problem).code]).toEqual([500, 'simulated_error']);
+  let isAnswered = false;
+  const slow = decide({ ...revive, simulate: 'slow' }).then(() => (isAnswered = true));
+  for (let others = 0; others < 3; others += 1) expect((await decide(revive)).status).toBe(200);
+  expect(isAnswered).toBe(false);
+  // It doesn't hold the service up either.
+  await own.stop();
+  await slow;
+});
+
 test('a decision is not accessible from the other environment', async () => {
   const live = createClient(service, 'live');
   const decision = await client.decideImage('crossing');
