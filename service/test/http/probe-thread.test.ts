@@ -87,12 +87,17 @@ const countLowThreads = (): number =>
     return Number(fields?.[16]) === constants.priority.PRIORITY_BELOW_NORMAL;
   }).length;
 
-test.runIf(process.platform === 'linux')('files wait for everything else', async () => {
-  const before = countLowThreads();
-  thread = createProbeThread();
-  await thread.probe(copyMeadow());
-  expect(countLowThreads()).toBe(before + 1);
-});
+test.runIf(process.platform === 'linux')(
+  'files wait for everything else, and after `stop` no thread is left',
+  async () => {
+    const before = countLowThreads();
+    thread = createProbeThread();
+    await thread.probe(copyMeadow());
+    expect(countLowThreads()).toBe(before + 1);
+    await thread.stop();
+    expect(countLowThreads()).toBe(before);
+  },
+);
 
 test('a file that takes too long to parse is rejected', async () => {
   // Loading the parser takes longer than 1 ms, so this limit is always exceeded.

@@ -4,7 +4,14 @@ import { browserPresence } from '../../../src/platform/locks.ts';
 import { claimMs } from '../../../src/reward/reward-machine.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
-import { decision, earn, earnedStatus, openTab, watch } from './open-tab.ts';
+import {
+  decision,
+  earn,
+  earnedStatus,
+  openTab,
+  watch,
+  withoutDatabaseTimeouts,
+} from './open-tab.ts';
 
 test('another tab delivers a reward if the ad’s tab died before the confirmation', async () => {
   const { rewards } = openTab();
@@ -41,14 +48,16 @@ test('two tabs never deliver the same reward', async () => {
   expect(received).toHaveLength(1);
 });
 
-test('a hidden tab leaves the reward to a visible tab', async () => {
-  const first = openTab();
+test('a hidden tab leaves the reward to a visible tab at once', async () => {
+  // No time passes, so no claim expires.
+  const clock = createManualClock();
+  const first = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   first.stopFrames();
   const received: string[] = [];
   first.rewards.onReward(() => void received.push('first'));
   await earn(first.rewards, 'dec_1');
   await eventually(() => expect(first.frames).toHaveLength(1));
-  const second = openTab();
+  const second = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   second.rewards.onReward(() => void received.push('second'));
   await second.rewards.list();
   first.page.emit('hidden');
