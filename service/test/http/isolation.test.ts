@@ -258,6 +258,26 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   const readMetrics = async (): Promise<string> =>
     (await fetch(`${runningService.url}/metrics`)).text();
 
+  test('/metrics counts the connections of every pool', async () => {
+    const operator = await openSession();
+    const read = async (): Promise<{ metric: number; server: number }> => {
+      const [, open] =
+        /trueward_database_connections\{of="open"\} (\S+)/.exec(await readMetrics()) ?? [];
+      const { rows } = await operator.query<{ count: number }>(
+        `SELECT count(*)::int AS count FROM pg_stat_activity
+          WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`,
+      );
+      return { metric: Number(open), server: rows[0]?.count ?? NaN };
+    };
+    // Connections may open and close between the two.
+    await expect
+      .poll(async () => {
+        const { metric, server } = await read();
+        return metric > 1 && metric === server;
+      })
+      .toBe(true);
+  });
+
   test('repeated scrapes of /metrics read a bounded number of deliveries', async () => {
     const operator = await openSession();
     await operator.query(
