@@ -211,6 +211,27 @@ test('the limits of page rewards hold for decisions and for rewards', async () =
   expect(isInPage(await request(player))).toBe(true);
 });
 
+test('the limit of page rewards holds within one batch, and counts only ads in the page', async () => {
+  await pay({ page_reward_cap: { max: 1, per_s: 3_600 } });
+  const player = { user_ref: newPlayer() };
+  const own = await request(player);
+  const [first, second] = [
+    await request({ ...player, ...ready }),
+    await request({ ...player, ...ready }),
+  ];
+  expect([own, first, second].map(isInPage)).toEqual([false, true, true]);
+  for (const decision of [own, first, second])
+    await game.report(game.createEvent(decision, 'start'));
+  game.advance(20_000);
+  const { decisions } = await game.report(
+    game.createImpression(own),
+    game.createCompletion(own),
+    ...[first, second].map((decision) => game.createEvent(decision, 'complete')),
+  );
+  const states = Object.fromEntries(decisions.map(({ id, state }) => [id, state]));
+  expect([own, first, second].map(({ id }) => states[id])).toEqual(['earned', 'earned', 'pending']);
+});
+
 test('the default limit of page rewards holds for ads of a placement that has been archived', async () => {
   const { client } = game;
   const placement = await client.manage<Placement>('POST', '/v1/placements', {
