@@ -214,11 +214,14 @@ test('the limits of page rewards hold for decisions and for rewards', async () =
 test('the limit of page rewards holds within one batch, and counts only ads in the page', async () => {
   await pay({ page_reward_cap: { max: 1, per_s: 3_600 } });
   const player = { user_ref: newPlayer() };
-  const own = await request(player);
-  const [first, second] = [
-    await request({ ...player, ...ready }),
-    await request({ ...player, ...ready }),
-  ];
+  // In this order, because their ids contain the time.
+  const requestNext = (more: object) => {
+    game.advance(1);
+    return request({ ...player, ...more });
+  };
+  const own = await requestNext({ page_adapters: undefined });
+  const first = await requestNext(ready);
+  const second = await requestNext(ready);
   expect([own, first, second].map(isInPage)).toEqual([false, true, true]);
   for (const decision of [own, first, second])
     await game.report(game.createEvent(decision, 'start'));
@@ -228,8 +231,8 @@ test('the limit of page rewards holds within one batch, and counts only ads in t
     game.createCompletion(own),
     ...[first, second].map((decision) => game.createEvent(decision, 'complete')),
   );
-  const states = Object.fromEntries(decisions.map(({ id, state }) => [id, state]));
-  expect([own, first, second].map(({ id }) => states[id])).toEqual(['earned', 'earned', 'pending']);
+  const stateOf = ({ id }: Decision) => decisions.find((other) => other.id === id)?.state;
+  expect([own, first, second].map(stateOf)).toEqual(['earned', 'earned', 'pending']);
 });
 
 test('the default limit of page rewards holds for ads of a placement that has been archived', async () => {
