@@ -6,8 +6,10 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureInstall } from './lib/ensure-install.mjs';
-import { readOptions } from './lib/read-options.mjs';
 
+await ensureInstall();
+// Imported dynamically, because it needs installed packages.
+const { readOptions } = await import('./lib/read-options.mjs');
 const values = readOptions({
   name: 'test:mutation',
   about: `Puts small faults (mutants) into the core files that differ from the base, one at a time, and checks that a test
@@ -53,7 +55,6 @@ scripts/lib/mutation/equivalents.mjs, each with a reason.`,
 });
 const seed = values.seed ?? Math.floor(Math.random() * 2 ** 31);
 
-await ensureInstall();
 process.exitCode = await main();
 
 async function main() {

@@ -1,8 +1,10 @@
 /** `npm run property:rewards` simulates many random players against the real service. See `--help`. */
 import { ensureInstall } from './lib/ensure-install.mjs';
-import { readOptions } from './lib/read-options.mjs';
 import { run, tool } from './lib/run.mjs';
 
+await ensureInstall();
+// Imported dynamically, because it needs installed packages.
+const { readOptions } = await import('./lib/read-options.mjs');
 const { sequences, seed, shrink } = readOptions({
   name: 'property:rewards',
   about: `Simulates many random players against the real service, on both databases. Some of them cheat, and the runs include
@@ -25,7 +27,6 @@ a server if PostgreSQL is installed.`,
       : undefined,
 });
 
-await ensureInstall();
 const { code } = await run([...tool('vitest'), 'run', '--project', 'property'], {
   env: {
     TRUEWARD_SEQUENCES: String(sequences),

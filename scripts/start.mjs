@@ -6,29 +6,7 @@ import { resolve } from 'node:path';
 import { ensureInstall } from './lib/ensure-install.mjs';
 import { buildStale } from './lib/run.mjs';
 import { isPidInUse } from './lib/process-identity.mjs';
-import { readOptions } from './lib/read-options.mjs';
 import { acquireStartLock } from './lib/start-lock.mjs';
-
-readOptions({
-  name: 'start',
-  about: `Installs missing packages and builds outdated parts. Starts the ad service (with an embedded
-database and demo keys for sandbox and live), the demo game and its game server, and prints
-their URLs.
-Ctrl-C stops everything.
-
-Environment:
-  TRUEWARD_DATA_DIR   directory for all data (default .trueward), which is kept for
-                      the next start. While everything is running, dev.json in this
-                      directory contains the URLs and keys.
-  TRUEWARD_NO_OPEN=1  does not open a browser.
-  TRUEWARD_START_TIMEOUT_S=120  how long a part may take to start, in seconds.
-
-  TRUEWARD_SERVICE_PORT, TRUEWARD_GAME_PORT  the ports of the service and of the demo game.
-
-Ports: without these settings, the first start uses 8787 (service) and 8788 (game), and later
-starts reuse the same ports. If a port is in use, a free port is used instead. A port that you
-have chosen is used or the start fails.`,
-});
 
 const dataDirectory = resolve(process.env.TRUEWARD_DATA_DIR || '.trueward');
 /** @type {{ release(): void } | undefined} */
@@ -45,6 +23,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', ...(isWindows ? ['SIGBREAK'
 stopWithNpm();
 
 try {
+  if (process.argv.length > 2) await readArguments();
   const startLock = (lock = openDataDirectory());
   await ensureInstall();
   await buildStale({ signal: buildController.signal });
@@ -59,6 +38,33 @@ try {
   await processes.ready;
 } catch (error) {
   await stop(error instanceof Error ? error.message : String(error));
+}
+
+/** Shows the help, or ends because of an argument: there are no options. */
+async function readArguments() {
+  await ensureInstall();
+  // Imported dynamically, because it needs installed packages.
+  const { readOptions } = await import('./lib/read-options.mjs');
+  readOptions({
+    name: 'start',
+    about: `Installs missing packages and builds outdated parts. Starts the ad service (with an embedded
+database and demo keys for sandbox and live), the demo game and its game server, and prints
+their URLs.
+Ctrl-C stops everything.
+
+Environment:
+  TRUEWARD_DATA_DIR   directory for all data (default .trueward), which is kept for
+                      the next start. While everything is running, dev.json in this
+                      directory contains the URLs and keys.
+  TRUEWARD_NO_OPEN=1  does not open a browser.
+  TRUEWARD_START_TIMEOUT_S=120  how long a part may take to start, in seconds.
+
+  TRUEWARD_SERVICE_PORT, TRUEWARD_GAME_PORT  the ports of the service and of the demo game.
+
+Ports: without these settings, the first start uses 8787 (service) and 8788 (game), and later
+starts reuse the same ports. If a port is in use, a free port is used instead. A port that you
+have chosen is used or the start fails.`,
+  });
 }
 
 /**

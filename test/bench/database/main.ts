@@ -14,7 +14,7 @@ const values = readOptions({
 Creates a new database on each server and does not delete it. For a Citus cluster, name the coordinator first. If a
 URL has several hosts, starts one service process per host. All servers must run on this machine. Writes docs/benchmarks/database.`,
   options: {
-    url: { type: 'text', shown: 'name=postgres://…', several: true, help: 'a database; required' },
+    url: { type: 'text', shown: 'name=URL', several: true, help: 'a database; required' },
     rounds: {
       type: 'whole',
       default: 5,

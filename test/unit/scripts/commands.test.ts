@@ -59,6 +59,8 @@ beforeAll(() => {
     if (file.endsWith('package.json') && existsSync(join(root, modules)))
       symlinkSync(join(root, modules), join(copy, modules));
   }
+  // What is installed counts as complete, because `npm ci` would write to the linked folders.
+  copyFileSync(join(root, 'node_modules/.package-lock.json'), join(copy, 'package-lock.json'));
   before = readTimes();
 });
 afterAll(() => {
@@ -105,21 +107,33 @@ describe.concurrent('every command', () => {
     async (program, context) => {
       const { out, err, code } = await run(program, context, '--no-such-option');
       expect(out).toBe('');
-      expect(err).toMatch(/^Got the option --no-such-option, expected (--.*, )?--help\.\n\nnpm /);
+      expect(err).toMatch(/^error: unknown option '--no-such-option'\n\nUsage: npm .*--help /s);
       expect(err).not.toMatch(/^\s+at /m);
       expect(code).toBe(1);
     },
   );
 
   const refused: [name: string, args: string[], message: string][] = [
-    ['build', ['service'], 'Got the argument "service", expected none.'],
-    ['check', ['lint', 'typos'], '<check>…: got "typos", expected one of types, lint,'],
-    ['test:timing', ['--count', 'x'], '--count: got "x", expected a whole number of at least 1.'],
-    ['capacity', ['--busy=0'], '--busy: got "0", expected a number above 0.'],
-    ['fuzz:service', ['0'], '<requests>: got "0", expected a whole number of at least 1.'],
-    ['kills:demand', ['--impressions=1'], '--impressions: got "1", expected a whole number of'],
-    ['bench:hostile', ['nothing'], '<part>…: got "nothing", expected one of bodies, changes,'],
-    ['bench:outbox', ['--only', 'x'], '--only: got "x", expected one of ours, '],
+    ['build', ['service'], 'too many arguments. Expected 0 arguments but got 1.'],
+    [
+      'check',
+      ['typos'],
+      "'typos' is invalid for argument 'check'. Allowed choices are types, lint,",
+    ],
+    ['test:timing', ['--count', 'x'], "'x' is invalid. Expected a whole number of at least 1."],
+    ['capacity', ['--busy=0'], "'--busy <n>' argument '0' is invalid. Expected a number above 0."],
+    ['fuzz:service', ['0'], "'0' is invalid for argument 'requests'. Expected a whole number of"],
+    [
+      'kills:demand',
+      ['--impressions=1'],
+      "'1' is invalid. Expected a whole number of at least 10.",
+    ],
+    [
+      'bench:hostile',
+      ['nothing'],
+      "invalid for argument 'part'. Allowed choices are bodies, changes,",
+    ],
+    ['bench:outbox', ['--only', 'x'], "argument 'x' is invalid. Allowed choices are ours, "],
     ['bench:database', ['--quick'], '--url: got nothing, expected name=postgres://'],
   ];
   test.for(

@@ -53,10 +53,10 @@ beforeEach(() => {
     '.changeset/config.json',
   ])
     cpSync(join(root, file), join(project, file));
-  // Links only this package and not the whole node_modules, because npm would write to a linked folder.
+  // Links only these packages and not the whole node_modules, because npm would write to a linked folder.
   mkdirSync(join(project, 'node_modules', '@changesets'), { recursive: true });
-  const cli = join('node_modules', '@changesets', 'cli');
-  symlinkSync(join(root, cli), join(project, cli));
+  for (const name of ['@changesets/cli', 'commander'])
+    symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name));
   const commands = ['build', 'script-tags', 'format', 'check'];
   write('package.json', {
     name: 'trueward',
