@@ -47,7 +47,7 @@ async function read(attributes: Record<string, string>) {
   const options = checkOptions(readAttributes({ ...required, ...attributes }));
   // Each instance of a page reads them again.
   checkOptions(readAttributes({ ...required, ...attributes }));
-  return { options, warnings: warn.mock.calls.length };
+  return { options, warnings: warn.mock.calls.length, texts: warn.mock.calls.map(String) };
 }
 
 /** What an attribute's value means, by attribute. A warning is expected where it means nothing. */
@@ -139,4 +139,9 @@ test('data-ad-frequency-hint', async () => {
     expect.soft(await run(), hint.slice(0, 30)).toBe('viewed');
     expect.soft(warn.mock.calls.length, hint.slice(0, 30)).toBe(isUsable ? 0 : 1);
   }
+});
+
+test('a warning quotes at most 40 characters of a value, as JSON', async () => {
+  const { texts } = await read({ portalRewards: `"${'x'.repeat(38)}yz` });
+  expect(texts).toEqual([expect.stringMatching(/got "\\"x{38}y"\.$/)]);
 });
