@@ -1,31 +1,9 @@
 import { expect, test, vi } from 'vitest';
-import type { Database } from '../../src/store/database.ts';
 import { failFast } from '../../src/store/watch-database.ts';
 import { DatabaseUnreachableError, isUnavailable } from '../../src/store/database-errors.ts';
+import { createError, createFlakyDatabase } from './flaky-database.ts';
 
 const fail = (): never => expect.unreachable();
-const createError = (code: string) => Object.assign(new Error('no'), { code });
-
-function createFlakyDatabase() {
-  const state: { error: Error | undefined; statements: number } = {
-    error: undefined,
-    statements: 0,
-  };
-  const request = async (): Promise<never[]> => {
-    state.statements += 1;
-    if (state.error) throw state.error;
-    return [];
-  };
-  const database: Database = {
-    query: request,
-    execute: request,
-    transaction: ((work) =>
-      request().then(() => work({ query: request, execute: request }))) as Database['transaction'],
-    close: async () => undefined,
-  };
-  return { state, database };
-}
-
 test('during an outage, calls fail immediately until a probe succeeds', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const { state, database } = createFlakyDatabase();

@@ -1,34 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Database } from '../../src/store/database.ts';
 import { watchDisk } from '../../src/store/watch-database.ts';
+import { createError, createFlakyDatabase } from './flaky-database.ts';
 
-const createError = (code: string) => Object.assign(new Error('no'), { code });
 const diskFull = createError('53100');
 
-/** A database whose statements fail with `error` while there is one. */
 function openDisk() {
-  const state: { error: Error | undefined; statements: number } = {
-    error: undefined,
-    statements: 0,
-  };
-  const request = async (): Promise<never[]> => {
-    state.statements += 1;
-    if (state.error) throw state.error;
-    return [];
-  };
-  const [onFull, onFree, close] = [vi.fn(), vi.fn(), vi.fn(async () => undefined)];
-  const database: Database = watchDisk(
-    {
-      query: request,
-      execute: request,
-      transaction: ((work) =>
-        request().then(() =>
-          work({ query: request, execute: request }),
-        )) as Database['transaction'],
-      close,
-    },
-    { onFull, onFree },
-  );
+  const { state, database: flaky } = createFlakyDatabase();
+  const [onFull, onFree, close] = [vi.fn(), vi.fn(), vi.fn(flaky.close)];
+  const database = watchDisk({ ...flaky, close }, { onFull, onFree });
   return { state, database, onFull, onFree, close };
 }
 
