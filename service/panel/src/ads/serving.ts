@@ -1,4 +1,11 @@
-import type { Creative, HouseAd, KillSwitch, Placement, Source } from '@trueward/protocol/wire';
+import type {
+  Advertiser,
+  Creative,
+  HouseAd,
+  KillSwitch,
+  Placement,
+  Source,
+} from '@trueward/protocol/wire';
 
 /** What decides whether a house ad is served. Objects that aren't known yet are left out. */
 export interface ServingFacts {
@@ -7,6 +14,8 @@ export interface ServingFacts {
   source?: Source | undefined;
   /** The house ad's placements. */
   placements?: readonly Placement[] | undefined;
+  /** The advertisers of the creative and of the kill switches. */
+  advertisers?: readonly Advertiser[] | undefined;
   /** The kill switches that are on. */
   killSwitches?: readonly KillSwitch[] | undefined;
 }
@@ -25,7 +34,7 @@ const reviews: Readonly<Record<string, string>> = {
 
 /** Returns why a house ad that is active isn't served. The list is empty if it is served or isn't active. */
 export function findServingProblems(facts: ServingFacts): ServingProblem[] {
-  const { houseAd, creative, source, placements = [], killSwitches = [] } = facts;
+  const { houseAd, creative, source, placements = [], advertisers = [], killSwitches = [] } = facts;
   if (houseAd.status === 'paused' || (houseAd.phase ?? 'running') !== 'running') return [];
   const problems: ServingProblem[] = [];
   const review = creative?.review.status ?? 'approved';
@@ -35,8 +44,12 @@ export function findServingProblems(facts: ServingFacts): ServingProblem[] {
       state: 'source paused',
       text: `Its source, ${source.name}, is paused. Set the source’s status to active.`,
     });
+  const domainOf = (id = '') => advertisers.find((advertiser) => advertiser.id === id)?.domain;
+  const domain = domainOf(creative?.advertiser_id);
+  // A kill switch for an advertiser stops all with its domain.
+  const stopsAdvertiser = (id: string) => domain !== undefined && domainOf(id) === domain;
   for (const { scope, target_id: id, reason } of killSwitches)
-    if ([creative?.advertiser_id, creative?.source_id].includes(id))
+    if ([creative?.advertiser_id, creative?.source_id].includes(id) || stopsAdvertiser(id))
       problems.push(describeStop(`its ${scope}`, reason));
   // On its other placements, it is still served.
   const stops = (houseAd.placements ?? []).map((name) => findStop(name, placements, killSwitches));

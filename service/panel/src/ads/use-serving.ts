@@ -1,4 +1,11 @@
-import type { Creative, HouseAd, KillSwitch, Placement, Source } from '@trueward/protocol/wire';
+import type {
+  Advertiser,
+  Creative,
+  HouseAd,
+  KillSwitch,
+  Placement,
+  Source,
+} from '@trueward/protocol/wire';
 import { useGetList, useGetManyAggregate } from 'react-admin';
 import { findPlacementProblem, findServingProblems, type ServingProblem } from './serving.ts';
 
@@ -43,12 +50,20 @@ export function useServingProblems(houseAd: Partial<HouseAd>): ServingProblem[] 
     ids: creative ? [creative.source_id] : [],
   });
   const paused = useAll<Placement>('placements', { status: 'paused' });
+  const killSwitches = useKillSwitches();
+  const stopped = (killSwitches ?? []).flatMap(({ scope, target_id: id }) =>
+    scope === 'advertiser' ? [id] : [],
+  );
+  const { data: advertisers } = useGetManyAggregate<Advertiser>('advertisers', {
+    ids: creative && stopped.length > 0 ? [creative.advertiser_id, ...stopped] : [],
+  });
   return findServingProblems({
     houseAd,
     creative,
     source: sources?.[0],
     placements: paused?.filter(({ name }) => houseAd.placements?.includes(name)),
-    killSwitches: useKillSwitches(),
+    advertisers,
+    killSwitches,
   });
 }
 

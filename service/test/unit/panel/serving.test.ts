@@ -1,4 +1,11 @@
-import type { Creative, HouseAd, KillSwitch, Placement, Source } from '@trueward/protocol/wire';
+import type {
+  Advertiser,
+  Creative,
+  HouseAd,
+  KillSwitch,
+  Placement,
+  Source,
+} from '@trueward/protocol/wire';
 import { expect, test } from 'vitest';
 import {
   findPlacementProblem,
@@ -15,6 +22,9 @@ const served: ServingFacts = {
   } as Creative,
   source: { name: 'House', status: 'active' } as Source,
   placements: [{ name: 'revive', status: 'active' } as Placement],
+  advertisers: ['meadow.example', 'lantern.example', 'meadow.example'].map(
+    (domain, index) => ({ id: `adv_${index + 1}`, domain }) as Advertiser,
+  ),
   killSwitches: [
     { scope: 'placement', target_id: 'lobby' } as KillSwitch,
     { scope: 'advertiser', target_id: 'adv_2' } as KillSwitch,
@@ -58,6 +68,7 @@ test.each<[string, Partial<ServingFacts>, string[]]>([
     ['stopped', 'placement paused'],
   ],
   ['of a stopped advertiser', stop('advertiser', 'adv_1'), ['stopped']],
+  ['of an advertiser whose domain is stopped', stop('advertiser', 'adv_3'), ['stopped']],
   ['of a stopped source', stop('source', 'src_1'), ['stopped']],
   ['paused', { ...creative('rejected'), ...houseAd({ status: 'paused', phase: 'paused' }) }, []],
   ['ended', { ...creative('rejected'), ...houseAd({ phase: 'ended' }) }, []],
