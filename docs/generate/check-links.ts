@@ -1,13 +1,7 @@
 /** Fails if a link between the project's pages, including the generated ones, is broken. */
 import { join } from 'node:path';
-import { readOptions } from '../../scripts/lib/read-options.mjs';
 import { findDeadLinks } from './dead-links.ts';
 
-readOptions({
-  name: 'docs',
-  about:
-    'Fails if a link between the project’s pages is broken. `npm run docs` then builds the site.',
-});
 const brokenLinks = findDeadLinks(join(import.meta.dirname, '..', '..'));
 if (brokenLinks.length > 0) {
   console.error(

@@ -4,18 +4,12 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readOptions } from '../../scripts/lib/read-options.mjs';
 import { startService } from '../../service/test/start-service.ts';
 import { renderCommandLinePage } from './command-line.ts';
 import { renderHttpPage } from './http.ts';
 import type { OpenApi } from './open-api.ts';
 import { writeSdkPages } from './sdk.ts';
 
-readOptions({
-  name: 'docs',
-  about: `Writes docs/reference, the pages that are generated from the code. \`npm run docs\` then checks the links and builds the
-site.`,
-});
 const folder = join(import.meta.dirname, '..', 'reference');
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder);

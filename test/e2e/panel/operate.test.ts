@@ -1,4 +1,11 @@
-import type { AdRule, AuditEntry, KillSwitch, Policy, Source } from '../../../protocol/wire.ts';
+import type {
+  AdRule,
+  Advertiser,
+  AuditEntry,
+  KillSwitch,
+  Policy,
+  Source,
+} from '../../../protocol/wire.ts';
 import type { Page } from 'playwright';
 import { expect, inject } from 'vitest';
 import { chooseOption, fetchList, findByName, save } from './objects.ts';
@@ -50,6 +57,19 @@ test('on a phone, an operator can stop and resume a placement', async () => {
   await page.goto(`${site.url}/panel/#/placements`);
   await page.getByRole('link', { name: 'revive' }).waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+});
+
+test('says who else stops before an advertiser is stopped', async () => {
+  const [advertiser] = await fetchList<Advertiser>(site.owner, '/v1/advertisers');
+  const page = await site.open('/kill-switches');
+  const dialog = page.getByRole('dialog');
+  const openDialog = async (name: string | undefined) => {
+    await page.getByRole('button', { name: `Stop ${name}`, exact: true }).click();
+    return dialog.textContent();
+  };
+  expect(await openDialog(advertiser?.name)).toContain('Advertisers with the same domain stop');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  expect(await openDialog('revive')).not.toContain('domain');
 });
 
 test('describes a policy in a sentence and tests it against a request before it is saved', async () => {

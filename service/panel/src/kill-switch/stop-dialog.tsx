@@ -9,7 +9,14 @@ import { readMessage } from '../api/problem.ts';
 import { useCall } from '../api/use-call.ts';
 import { FormDialog } from '../common/dialogs.tsx';
 import { formatTime, useTimeZone } from '../common/time.tsx';
-import { durations, type KillTarget, buildStopRequest } from './kill-targets.ts';
+import { durations, type KillTarget, type Scope, buildStopRequest } from './kill-targets.ts';
+
+const stopText = 'Its ads stop immediately, including those already loaded.';
+const stopTexts: Record<Scope, string> = {
+  placement: stopText,
+  source: stopText,
+  advertiser: `${stopText} Advertisers with the same domain stop with it, because outside ads are only known by their domain.`,
+};
 
 interface Props {
   target: KillTarget;
@@ -45,7 +52,7 @@ export function StopDialog({ target, onClose, onEffect }: Props) {
   return (
     <FormDialog
       title={`Stop ${target.name} in ${environment}?`}
-      text={`Its ads stop immediately, including those already loaded.`}
+      text={stopTexts[scope]}
       confirm="Stop now"
       confirmColor="error"
       isReady={!isRunning && !isPending && reason.trim() !== ''}
