@@ -49,6 +49,11 @@ scripts/lib/mutation/equivalents.mjs, each with a reason.`,
       least: 0,
       help: 'the seed of the sample, to repeat it; default: random, and printed',
     },
+    seconds: {
+      type: 'whole',
+      default: 120,
+      help: 'how long the tests that judge a mutant may take together',
+    },
     minimum: { type: 'whole', least: 0, default: 95, help: 'the lowest score, in percent' },
     list: 'lists the mutants and their tests without running them',
   },
@@ -81,18 +86,19 @@ async function main() {
   );
   const { readRecording } = await import('./lib/mutation/recording.mjs');
   const recording = await readRecording(values.tests);
+  const maxTotalMs = values.seconds * 1_000;
   if (values.list) {
     const { selectTests } = await import('./lib/mutation/select-tests.mjs');
     for (const mutant of mutants)
       console.log(
-        `${describe(mutant)}\n    ${selectTests(mutant, recording)
+        `${describe(mutant)}\n    ${selectTests(mutant, recording, maxTotalMs)
           .map(({ test }) => test)
           .join(' ')}`,
       );
     return 0;
   }
   const { testMutants } = await import('./lib/mutation/test-mutants.mjs');
-  return testMutants(mutants, recording, { minimum: values.minimum, describe });
+  return testMutants(mutants, recording, { minimum: values.minimum, maxTotalMs, describe });
 }
 
 async function chooseFiles() {

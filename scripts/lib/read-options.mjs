@@ -44,7 +44,9 @@ import { Argument, Command as Program, InvalidArgumentError, Option as Named } f
 export function readOptions(command, args = process.argv.slice(2), program = new Program()) {
   const { name, about, options = {}, check } = command;
   const script = name === 'start' ? name : `run ${name}`;
-  program.name(`npm ${script} --`).description(about).showHelpAfterError();
+  // The lines of a paragraph are joined, and wrapped where the terminal ends.
+  const paragraphs = about.replaceAll(/(?<=\S)\n(?=\S)/g, ' ');
+  program.name(`npm ${script} --`).description(paragraphs).showHelpAfterError();
   const parts = Object.entries(options).map(([key, option]) => {
     const part = declare(key, option);
     if (part instanceof Named) program.addOption(part);

@@ -5,9 +5,8 @@ import { namesAt } from './functions.mjs';
 
 /** @typedef {import('./recording.mjs').Recorded} Recorded */
 
-/** How many test files may judge a mutant, and how long they may take. Functions that every ad needs are called by more. */
+/** How many test files may judge a mutant. Functions that every ad needs are called by more. */
 const maxTests = 40;
-const maxTotalMs = 120_000;
 /** How many lines before and after a mutant say what it is about. */
 const linesAround = 3;
 
@@ -18,8 +17,9 @@ const linesAround = 3;
  *
  * @param {import('./mutate-code.mjs').Mutant} mutant
  * @param {readonly Recorded[]} recording
+ * @param {number} maxTotalMs how long they may take together
  */
-export function selectTests({ file, start, line }, recording) {
+export function selectTests({ file, start, line }, recording, maxTotalMs) {
   const called = (/** @type {readonly string[]} */ names) =>
     recording.filter(({ calls }) => names.some((name) => calls.includes(name)));
   const source = readFileSync(join(root, file), 'utf8');

@@ -25,9 +25,9 @@ const limitFor = (tests) =>
  *
  * @param {readonly Mutant[]} mutants
  * @param {readonly Recorded[]} recording the tests
- * @param {{ minimum: number, describe: (mutant: Mutant) => string }} options
+ * @param {{ minimum: number, maxTotalMs: number, describe: (mutant: Mutant) => string }} options
  */
-export async function testMutants(mutants, recording, { minimum, describe }) {
+export async function testMutants(mutants, recording, { minimum, maxTotalMs, describe }) {
   const stopped = new AbortController();
   const stop = () => stopped.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
@@ -42,11 +42,10 @@ export async function testMutants(mutants, recording, { minimum, describe }) {
   const results = [];
   for (const [index, mutant] of mutants.entries()) {
     const startedAt = performance.now();
-    const outcome = await testMutant(mutant, selectTests(mutant, passing), server).catch(
-      (error) => {
-        if (!stopped.signal.aborted) throw error;
-      },
-    );
+    const tests = selectTests(mutant, passing, maxTotalMs);
+    const outcome = await testMutant(mutant, tests, server).catch((error) => {
+      if (!stopped.signal.aborted) throw error;
+    });
     if (outcome === undefined) break;
     results.push({ mutant, outcome });
     console.log(
