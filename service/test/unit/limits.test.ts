@@ -7,6 +7,7 @@ import {
   checkImpression,
   impressionEvidence,
 } from '../../src/reward/check-events.ts';
+import { copyCaptions, copyIcon, type MediaDeps } from '../../src/demand/intake/copy-media.ts';
 import { shortText } from '../../src/demand/vast/values.ts';
 import { findEarly } from '../../src/reward/early-events.ts';
 import { parseAddress } from '../../src/http/client-address.ts';
@@ -56,6 +57,30 @@ const change = (balance: number, delta: number, more: Partial<WalletChange> = {}
 const activeForS = (durationS: number, maxActiveS?: number) =>
   (change(0, 0, { durationS, maxActiveS })?.holding.activeUntilMs ?? 0) / 1_000;
 
+const rules = { accountId: 'acc_1', loopback: false, signal: new AbortController().signal };
+const createMediaDeps = (properties: object): MediaDeps =>
+  ({
+    fetchMedia: async () => ({ body: Buffer.from('WEBVTT'), sha256: 'hash' }),
+    storeFile: async () => ({ name: 'file' }),
+    probe: async (body: Buffer) => ({ body, sha256: 'hash', properties }),
+    publicUrl: () => 'https://ads.example',
+  }) as unknown as MediaDeps;
+const countCaptions = async (...languages: string[]) =>
+  (
+    await copyCaptions(
+      createMediaDeps({}),
+      languages.map((language) => ({ url: '', language })),
+      rules,
+    )
+  ).length;
+const isIcon = (width: number, height: number) =>
+  copyIcon(createMediaDeps({ type: 'image/png', width, height }), 'https://a.example/', rules).then(
+    () => true,
+    () => false,
+  );
+/** A valid language tag of this length, from 13 on. */
+const longLanguage = (length: number) => `de-x-${'aaaaaaa-'.repeat(9)}`.slice(0, length - 1) + 'a';
+
 const nowS = 1_800_000_000;
 const verifyToken = async (expS: number) => {
   const secret = 'a secret';
@@ -98,6 +123,20 @@ test.each<[string, (excess: number) => boolean | Promise<boolean>]>([
   ['an old user token', async (s) => !(await verifyToken(nowS - 59 - s))],
   ['a name in a VAST document', (more) => shortText('x'.repeat(200 + more))?.length !== 200 + more],
   ['a user token’s lifetime', async (s) => !(await verifyToken(nowS + 86_460 + s))],
+  [
+    'the language of captions',
+    async (more) => (await countCaptions(longLanguage(35 + more))) === 0,
+  ],
+  [
+    'an ad’s captions',
+    async (more) =>
+      (await countCaptions(...Array.from({ length: 16 + more }, (_, n) => `de-x-a${n}`))) <
+      16 + more,
+  ],
+  ['an icon’s width', async (pixels) => !(await isIcon(1_024 + pixels, 1_024))],
+  ['an icon’s height', async (pixels) => !(await isIcon(1_024, 1_024 + pixels))],
+  ['an icon’s smallest width', async (pixels) => !(await isIcon(1 - pixels, 1))],
+  ['an icon’s smallest height', async (pixels) => !(await isIcon(1, 1 - pixels))],
   ['a domain’s text', (more) => normalizeDomain('a.example/'.padEnd(2_048 + more)) === undefined],
   ['a segment', (more) => normalizeSegment('a'.repeat(64 + more)) === undefined],
   ['a language’s text', (more) => normalizeLanguage('pt_BR.'.padEnd(64 + more, 'a')) === undefined],

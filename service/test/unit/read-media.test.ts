@@ -124,7 +124,21 @@ const gif = (width: number, height: number): Buffer => {
   body.writeUInt16LE(height, 8);
   return body;
 };
+/** A video of 288 frames, each of which takes a 288,000th of its duration. */
+const video = (durationMs: number): Buffer => {
+  const body = Buffer.from(readDemoFile('meadow.mp4'));
+  const [videoHeader, frames] = [body.indexOf('mdhd'), body.indexOf('stts')];
+  body.writeUInt32BE(288_000, videoHeader + 16);
+  body.writeUInt32BE(durationMs, frames + 16);
+  // The sound is shorter.
+  body.writeUInt32BE(4_410_000, body.indexOf('mdhd', videoHeader + 1) + 16);
+  return body;
+};
 test.each<[string, Buffer, object | string]>([
+  ['a video of 2.5 s', video(2_500), { durationMs: 2_500 }],
+  ['a video of 2.499 s', video(2_499), 'is 2.499 s long; a video must be 2.5 to 120 s long'],
+  ['a video of 120 s', video(120_000), { durationMs: 120_000 }],
+  ['a video of 120.001 s', video(120_001), 'is 120.001 s long; a video must be 2.5 to 120 s long'],
   ['a picture of 8,192 × 1 pixels', gif(8_192, 1), { width: 8_192, height: 1 }],
   ['a picture of 8,193 × 1 pixels', gif(8_193, 1), 'is 8193 × 1 pixels'],
   ['a picture of 1 × 8,193 pixels', gif(1, 8_193), 'is 1 × 8193 pixels'],

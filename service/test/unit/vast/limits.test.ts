@@ -8,6 +8,7 @@ import {
   type Resolution,
   rules,
   tags,
+  tracking,
   vast,
   wrapper,
 } from './fixtures.ts';
@@ -58,7 +59,19 @@ test.each<[string, limit: number, (size: number) => Promise<Resolution>, refusal
     'trackers',
     300,
     (size) =>
-      resolveOne(vast(inline({ body: tags('Impression', ...Array(size).fill(createUrl('a'))) }))),
+      resolveOne(
+        vast(
+          inline({
+            body: tags('Impression', ...Array(size).fill(createUrl('a'))),
+            // These are not requested, so they don't count.
+            tracking: [
+              tracking('acceptInvitation', createUrl('a')),
+              tracking('progress', createUrl('a')),
+              tracking('start', 'javascript:a'),
+            ].join(''),
+          }),
+        ),
+      ),
     'trackers; expected at most 300',
   ],
   [
