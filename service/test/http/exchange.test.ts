@@ -273,6 +273,41 @@ test('a bid whose ad comes with its win notice waits until it has won', async ()
   expect(last?.notices).toEqual([{ kind: 'loss', url: `${origin}/loss?r=102` }]);
 });
 
+test('a bid whose ad is at a URL competes with that ad, and its win notice waits until it has won', async () => {
+  const bid = (members: object) =>
+    createBid({ adm: `${origin}/ad?p=\${AUCTION_PRICE}`, ...members });
+  const impression = tags('Impression', `${origin}/seen?p=\${AUCTION_PRICE}`);
+  respond = (incoming, response, body) => {
+    if (incoming.url === '/empty') response.writeHead(204).end();
+    else if (incoming.url?.startsWith('/ad?'))
+      response.end(vast(wrapper(`${origin}/inner`, { body: impression })));
+    else if (incoming.url === '/inner') response.end(vast(inline({ body: impression })));
+    else
+      respondWithBids(
+        bid({ id: 'b2', price: 9, crid: 'creative-9', adm: `${origin}/empty` }),
+        bid({}),
+        bid({ id: 'b3', price: 2 }),
+      )(incoming, response, body);
+  };
+  const response = await requestFrom(createBidderSource());
+  expect(requests.map(({ url }) => url)).toEqual(['/bid', '/empty', '/ad?p=3.5', '/inner']);
+  expect(response).toMatchObject({
+    verdict: 'offer',
+    offer: { creativeKey: 'creative-7', priceMicros: 3_500_000 },
+    onWin: [{ kind: 'win', url: `${origin}/win?p=3.5` }],
+  });
+  expect(response.deferred).toBeUndefined();
+  // Others than the bidder's own server learn no price.
+  expect(response.offer?.trackers.byEvent.impression).toEqual([
+    `${origin}/seen?p=3.5`,
+    `${origin}/seen?p=\${AUCTION_PRICE}`,
+  ]);
+  expect(response.notices).toEqual([
+    { kind: 'loss', url: `${origin}/loss?r=3` },
+    { kind: 'loss', url: `${origin}/loss?r=102` },
+  ]);
+});
+
 test("a bid request contains its source's publisher and supply chain", async () => {
   respond = (_request, response) => void response.writeHead(204).end();
   const chain: ExternalSource['supply_chain'] = [

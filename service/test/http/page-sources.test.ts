@@ -135,6 +135,12 @@ test.each(refusals)(
       const decision = await request({ ...ready, ...more });
       expect([decision.status, isInPage(decision)]).toEqual(['filled', false]);
       expect(findVerdict(decision)).toBe(verdict);
+      // It owes nobody a notice, so nothing is stored about sources.
+      const stored = await game.service.database.query(
+        'SELECT demand FROM decision_demand WHERE decision_id = $1',
+        [decision.id],
+      );
+      expect(stored).toEqual([]);
     } finally {
       await undo();
     }
