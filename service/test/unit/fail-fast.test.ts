@@ -1,11 +1,14 @@
-import { expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { failFast } from '../../src/store/watch-database.ts';
 import { DatabaseUnreachableError, isUnavailable } from '../../src/store/database-errors.ts';
 import { createError, createFlakyDatabase } from './flaky-database.ts';
 
 const fail = (): never => expect.unreachable();
+const stopTime = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+afterEach(() => void vi.useRealTimers());
+
 test('during an outage, calls fail immediately until a probe succeeds', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  stopTime();
   const { state, database } = createFlakyDatabase();
   const [onOutage, onRecover] = [vi.fn(), vi.fn()];
   const guardedDatabase = failFast(database, { onOutage, onRecover });
@@ -27,7 +30,34 @@ test('during an outage, calls fail immediately until a probe succeeds', async ()
   expect(await guardedDatabase.query('SELECT 1')).toEqual([]);
   expect(onRecover).toHaveBeenCalledOnce();
   await guardedDatabase.close();
-  vi.useRealTimers();
+});
+
+test.each([
+  ['rejects the probe', createError('42P01'), [], true],
+  ['answers it with nothing', undefined, [], true],
+  ['has no commit that waits for a standby', undefined, [{ waiting: 0 }], true],
+  ['has a commit that waits for a standby', undefined, [{ waiting: 1 }], false],
+  ['is shutting down', createError('57P01'), [], false],
+])('whether an outage has ended if the server %s', async (_, error, rows, hasEnded) => {
+  stopTime();
+  const { state, database } = createFlakyDatabase();
+  const query = async () => {
+    await database.query('SELECT 1');
+    return rows as never[];
+  };
+  const onRecover = vi.fn();
+  const guardedDatabase = failFast({ ...database, query }, { onOutage: () => {}, onRecover });
+  state.error = createError('ECONNREFUSED');
+  await expect(guardedDatabase.query('SELECT 1')).rejects.toThrow('no');
+  state.error = error;
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(onRecover).toHaveBeenCalledTimes(hasEnded ? 1 : 0);
+  // As soon as the commit is confirmed.
+  [state.error, rows.length] = [undefined, 0];
+  await vi.advanceTimersByTimeAsync(500);
+  expect(onRecover).toHaveBeenCalledTimes(1);
+  expect(vi.getTimerCount()).toBe(0);
+  await guardedDatabase.close();
 });
 
 test('a rejected statement is not treated as an outage', async () => {
