@@ -66,12 +66,20 @@ test('a kill switch that expires is off everywhere, with one event and one audit
 });
 
 test('a kill switch cannot be turned on with an expiry that has passed', async () => {
-  expect((await stop({ expires_at: at(-1) })).status).toBe(422);
+  for (const passedMs of [1, 0])
+    expect((await stop({ expires_at: at(-passedMs) })).status).toBe(422);
   const { body } = await stop({ state: 'off', expires_at: at(-1_000) });
   expect(await listStates(body.id)).toEqual([]);
-  const change = { state: 'on', expires_at: at(-1) };
-  const response = await client.call('PATCH', `${path}/${body.id}`, client.secret, change);
-  expect(response.status).toBe(422);
+  const turnOn = async (leftMs: number) =>
+    (
+      await client.call('PATCH', `${path}/${body.id}`, client.secret, {
+        state: 'on',
+        expires_at: at(leftMs),
+      })
+    ).status;
+  expect([await turnOn(-1), await turnOn(0), await isStopped()]).toEqual([422, 422, false]);
+  expect([await turnOn(1), await isStopped()]).toEqual([200, true]);
+  clock.advance(1);
   expect(await isStopped()).toBe(false);
 });
 

@@ -8,16 +8,14 @@ export interface ReceivedRequest {
 
 /** Starts a webhook receiver. `respond` gets the request's index and returns the response status. */
 export async function startReceiver(
-  respond: (index: number) => number = () => 200,
+  respond: (index: number) => number | Promise<number> = () => 200,
   responseHeaders: Readonly<Record<string, string>> = {},
 ) {
   const requests: ReceivedRequest[] = [];
   let notifyWaiter: () => void = () => undefined;
   const server = createServer((request, response) => {
     let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
-      const status = respond(requests.length);
+    const finish = (status: number): void => {
       requests.push({ body, headers: request.headers as Record<string, string> });
       response
         .writeHead(status, {
@@ -26,6 +24,12 @@ export async function startReceiver(
         })
         .end('received');
       notifyWaiter();
+    };
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      const status = respond(requests.length);
+      if (typeof status === 'number') finish(status);
+      else void status.then(finish);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

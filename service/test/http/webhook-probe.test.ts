@@ -43,7 +43,7 @@ const waitForProbe = (id: string, deliveryCount: number) =>
   );
 
 /** Starts a receiver and disables its webhook by simulating five days of failures. */
-async function startDisabledReceiver(respond: () => number) {
+async function startDisabledReceiver(respond: () => number | Promise<number>) {
   const receiver = await startReceiver(respond);
   const { body } = await call<Webhook>('POST', '/v1/webhooks', {
     url: receiver.url,
@@ -136,4 +136,25 @@ test('a webhook disabled by an operator or a 410 response is not probed', async 
   await Promise.all(
     [goneWebhook, disabledByOperator, thirdWebhook].map(({ receiver }) => receiver.close()),
   );
+});
+
+test('a probe is left to the other processes after 20 seconds, because an attempt takes 10 at most', async () => {
+  const leases: unknown[] = [];
+  let isProbe = false;
+  const { receiver, id, attemptsBefore } = await startDisabledReceiver(async () => {
+    if (isProbe)
+      leases.push(
+        ...(await runningService.service.database.query(
+          `SELECT (extract(epoch FROM lease_until - created_at) * 1000)::int AS "leaseMs" FROM delivery_queue
+            WHERE webhook_id = $1`,
+          [id],
+        )),
+      );
+    return 500;
+  });
+  isProbe = true;
+  advance(hourMs);
+  await receiver.waitForRequests(attemptsBefore + 1);
+  expect(leases).toEqual([{ leaseMs: 20_000 }]);
+  await receiver.close();
 });
