@@ -171,6 +171,23 @@ it.each(['filter: blur(10px)', 'filter: brightness(0.2)', 'filter: contrast(0.2)
   },
 );
 
+it.each([
+  ['a parent of its own that fades in', 'own', true],
+  ['a transparent parent in the page', 'page', false],
+])('whether an ad with a shadow root around it is seen in %s', async (_, transparent, isSeen) => {
+  const section = document.body.appendChild(document.createElement('section'));
+  const host = section.appendChild(document.createElement('div'));
+  const own = document.createElement('div');
+  own.append(document.createElement('slot'));
+  host.attachShadow({ mode: 'open' }).append(own);
+  host.append(ad);
+  (transparent === 'own' ? own : section).style.opacity = '0';
+  await watch();
+  await clock.advance(10_000);
+  expect(onViewable).toHaveBeenCalledTimes(isSeen ? 1 : 0);
+  expect(onUnseen.mock.calls.join()).toContain(isSeen ? '' : 'because of <section>');
+});
+
 it('counts an ad that is half visible', async () => {
   ad.style.left = '-90px';
   await watch();

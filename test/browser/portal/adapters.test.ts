@@ -218,4 +218,24 @@ describe.each(Object.keys(outcomes) as PortalName[])('the adapter for %s', (name
     expect((await page.show()).outcome).toBe('rewarded');
     expect(portal.isLoaded('revive')).toBe(false);
   });
+
+  it('loads ahead what the portal can, and says at once if there is nothing', async () => {
+    page = createPortalPage(name);
+    const { behavior, granted, portal } = page;
+    const load = async (placement: string): Promise<boolean> => {
+      await portal.preload(placement);
+      return portal.isLoaded(placement);
+    };
+    // Without a reward, it is an interstitial.
+    expect(await load('pause')).toBe(['gamedistribution', 'facebook'].includes(name));
+    expect((await page.show('interstitial', { placement: 'pause' })).outcome).toBe('completed');
+    if (!offersAds.includes(name)) return;
+    for (const answer of ['no_fill', 'capped', 'blocked', 'failure', 'exception'] as const) {
+      behavior.answer = answer;
+      expect([answer, await load('revive')]).toEqual([answer, false]);
+    }
+    behavior.answer = 'ad';
+    expect([await load('revive'), granted]).toEqual([true, []]);
+    expect((await page.show()).outcome).toBe('rewarded');
+  });
 });
