@@ -41,6 +41,10 @@ test('a key can be created, rolled with an overlap and revoked', async () => {
   ]);
   const oldKey = await client.call<ApiKey>('GET', path, client.secret);
   expect(Date.parse(oldKey.body.revoked_at ?? '')).toBeGreaterThan(Date.now());
+  // A longer overlap doesn't postpone the end that is set already.
+  await client.call('POST', `${path}/roll`, client.secret, { overlap_s: 86_400 });
+  const { body: rolledAgain } = await client.call<ApiKey>('GET', path, client.secret);
+  expect(rolledAgain.revoked_at).toBe(oldKey.body.revoked_at);
 
   expect((await client.call('DELETE', path, client.secret)).status).toBe(204);
   expect([await readStatus(createdKey.key), await readStatus(successor.body.key)]).toEqual([
@@ -129,22 +133,24 @@ test('a publishable key works only from its allowed origins', async () => {
   expect((await client.call('GET', `/v1/keys/${createdKey.id}`, client.secret)).status).toBe(404);
 });
 
-test('using a secret key on a web page is recorded in the audit log', async () => {
-  const { body: createdKey } = await createKey({ kind: 'secret' });
-  const response = await client.call<Problem>('GET', '/v1/keys', createdKey.key, undefined, {
-    origin: 'https://game.example',
-  });
-  expect([response.status, response.body.code]).toEqual([403, 'secret_key_in_browser']);
-  const { body } = await client.call<{ data: AuditEntry[] }>(
-    'GET',
-    `/v1/audit-entries?target_id=${createdKey.id}`,
-    client.secret,
-  );
-  expect(body.data[0]).toMatchObject({
-    action: 'key.used_in_browser',
-    after: { origin: 'https://game.example' },
-    request_id: response.body.request_id,
-  });
+test('each secret key that is used on a web page is recorded in the audit log', async () => {
+  const keys = [await createKey({ kind: 'secret' }), await createKey({ kind: 'secret' })];
+  for (const { body: createdKey } of keys) {
+    const response = await client.call<Problem>('GET', '/v1/keys', createdKey.key, undefined, {
+      origin: 'https://game.example',
+    });
+    expect([response.status, response.body.code]).toEqual([403, 'secret_key_in_browser']);
+    const { body } = await client.call<{ data: AuditEntry[] }>(
+      'GET',
+      `/v1/audit-entries?target_id=${createdKey.id}`,
+      client.secret,
+    );
+    expect(body.data[0]).toMatchObject({
+      action: 'key.used_in_browser',
+      after: { origin: 'https://game.example' },
+      request_id: response.body.request_id,
+    });
+  }
 });
 
 test('paging lists each key of the environment once, newest first', async () => {

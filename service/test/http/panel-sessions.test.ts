@@ -140,10 +140,15 @@ test("changes require the session's CSRF token and the same origin", async () =>
       [403, 'csrf_failed'],
     ]);
   }
-  const crossOriginResponse = await panel.owner.send('GET', '/v1/keys', undefined, {
-    origin: 'https://evil.example',
-  });
-  expect(summarize(crossOriginResponse)).toEqual([403, 'csrf_failed']);
+  for (const headers of [
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'same-site' },
+    { 'sec-fetch-site': 'cross-site' },
+  ]) {
+    const response = await panel.owner.send('GET', '/v1/keys', undefined, headers);
+    expect(summarize(response), JSON.stringify(headers)).toEqual([403, 'csrf_failed']);
+  }
   const signInResponse = await openBrowser().send(
     'POST',
     '/panel/api/session',

@@ -126,6 +126,13 @@ test('users give no more per day than the owner’s budget, and keys are not lim
   const live = createPanelClient(game.url, 'live');
   await live.signIn('owner@example.com');
   expect((await give('eve', coins(1), live)).status).toBe(409);
+  // What is used of a budget for both is counted separately, and stays when the budget changes.
+  await setBudget('gems', { amount: 10, duration_s: 100 });
+  expect((await give('eve', { type: 'gems', amount: 5 })).status).toBe(201);
+  expect((await give('eve', { type: 'gems', duration_s: 60 })).status).toBe(201);
+  const used = { used_amount: 5, used_duration_s: 60 };
+  expect((await setBudget('gems', { amount: 20, duration_s: 100 })).body).toMatchObject(used);
+  expect((await give('eve', { type: 'gems', duration_s: 41 })).status).toBe(409);
   // What no wallet can hold is not taken from the budget.
   const year = 31_536_000;
   await setBudget('boost', { duration_s: 3 * year });
@@ -138,6 +145,7 @@ test('users give no more per day than the owner’s budget, and keys are not lim
   expect(await list()).toMatchObject([
     { type: 'boost', duration_s: 3 * year, used_duration_s: year },
     { type: 'coins', amount: 100, used_amount: 100 },
+    { type: 'gems', amount: 20, ...used },
     { type: 'no_ads', duration_s: 3_600, used_duration_s: 3_000 },
   ]);
   // Keys are for servers, which could also change what ads earn.
@@ -170,6 +178,8 @@ test('users give no more per day than the owner’s budget, and keys are not lim
     'boost',
     'coins',
     'coins',
+    'gems',
+    'gems',
     'no_ads',
   ]);
 });

@@ -7,6 +7,7 @@ import {
   ReceiptError,
   type ReceiptErrorCode,
   signUserToken,
+  type SignUserTokenOptions,
   verifyReceipt,
   type VerifyReceiptOptions,
 } from '../../../src/server/index.ts';
@@ -93,7 +94,15 @@ describe('verifyReceipt', () => {
 
   test.each<[string, object, Partial<VerifyReceiptOptions>, ReceiptErrorCode]>([
     ['for another account', { aud: 'acc_2' }, {}, 'wrong_account'],
+    ['for an account whose id begins like ours', { aud: 'acc_12' }, {}, 'wrong_account'],
+    ['for the beginning of our id', { aud: 'acc_' }, {}, 'wrong_account'],
     ['from another service', {}, { issuer: 'https://other.example' }, 'wrong_issuer'],
+    [
+      'from a service whose URL begins like ours',
+      { iss: 'https://play.example.evil.example' },
+      { issuer: 'https://play.example' },
+      'wrong_issuer',
+    ],
     ['that has expired', { exp: issuedAtS - 60 }, {}, 'expired'],
     ['from the future', { iat: issuedAtS + 61 }, {}, 'not_yet_valid'],
     ['without an expiry time', { exp: undefined }, {}, 'malformed'],
@@ -120,6 +129,7 @@ describe('verifyReceipt', () => {
   test.each<[string, unknown[], string]>([
     ['nothing', [], 'key_unknown'],
     ['null', [null], 'key_unknown'],
+    ['the key without its id', [{ ...signer.jwk, kid: undefined }], 'key_unknown'],
     ['a number before the key', [7, signer.jwk], 'accepted'],
     ['a key that is too short', [{ ...signer.jwk, x: 'AA' }], 'keys_unavailable'],
     ['a key without its bytes', [{ kid: 'key-1', kty: 'OKP' }], 'keys_unavailable'],
@@ -176,6 +186,32 @@ describe('verifyReceipt', () => {
     expect(await verify(await (await makeSigner('key-3')).sign())).toBe('keys_unavailable');
   });
 
+  test('expects the issuer at whose URL the keys are, unless another one is named', async () => {
+    const server = createServer(({ url }, response) => {
+      if (url === '/moved') response.writeHead(302, { location: '/jwks.json' }).end();
+      else response.end(JSON.stringify(keys));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const verify = async (iss: string, more: Partial<VerifyReceiptOptions> = {}) =>
+      verifyReceipt(await signer.sign({ iss }), `${origin}/jwks.json`, {
+        ...options,
+        ...more,
+      }).then(
+        ({ issuer }) => issuer,
+        (error: ReceiptError) => error.code,
+      );
+    expect(await verify(origin)).toBe(origin);
+    expect(await verify('https://play.example')).toBe('wrong_issuer');
+    const named = { issuer: 'https://play.example' };
+    expect(await verify('https://play.example', named)).toBe('https://play.example');
+    expect(await verify(origin, named)).toBe('wrong_issuer');
+    // The keys at the end of a redirect may be those of another service.
+    const moved = verifyReceipt(await signer.sign({ iss: origin }), `${origin}/moved`, options);
+    await expect(moved).rejects.toMatchObject({ code: 'keys_unavailable' });
+    await new Promise((resolve) => server.close(resolve));
+  });
+
   test.each(['', 'null', '7', '[]', '{}', '{"keys":null}', '{"keys":{}}'])(
     'says that the keys are unavailable if the URL returns %j',
     async (text) => {
@@ -195,7 +231,7 @@ describe('verifyReceipt', () => {
 describe('createUsedReceipts', () => {
   const receipt = (decisionId: string) => ({
     decisionId,
-    expiresAt: new Date(issuedAtS * 1_000),
+    expiresAt: new Date((issuedAtS + 2_592_000) * 1_000),
   });
 
   test('accepts each receipt only once', () => {
@@ -211,7 +247,10 @@ describe('createUsedReceipts', () => {
     used.claim(receipt('dec_1'));
     used.claim(receipt('dec_2'));
     expect(() => used.claim(receipt('dec_3'))).toThrow('capacity');
-    now += 2 * 86_400_000;
+    // The receipts can be presented for 30 days, however long ago they were used.
+    now += 30 * 86_400_000;
+    expect(() => used.claim(receipt('dec_3'))).toThrow('capacity');
+    now += 86_400_000;
     expect(used.claim(receipt('dec_3'))).toBe(true);
     expect([used.seen('dec_1'), used.seen('dec_3')]).toEqual([false, true]);
   });
@@ -229,6 +268,22 @@ describe('signUserToken', () => {
     ]);
     const expected = createHmac('sha256', secret).update(`${header}.${body}`);
     expect(mac).toBe(expected.digest('base64url'));
+  });
+
+  test.each<[SignUserTokenOptions['adFree'], object]>([
+    [undefined, {}],
+    [false, {}],
+    [true, { ad_free: true }],
+    [['banner'], { ad_free: true, ad_free_formats: ['banner'] }],
+    // Without its empty list, the token would end the formats that `true` ends.
+    [[], { ad_free: true, ad_free_formats: [] }],
+  ])('signs that %j is free of ads', async (adFree, expected) => {
+    const [, part = ''] = (
+      await signUserToken('player', secret, adFree === undefined ? {} : { adFree })
+    ).split('.');
+    const signed = JSON.parse(Buffer.from(part, 'base64url').toString()) as object;
+    const { sub: _sub, iat: _iat, exp: _exp, ...rest } = signed as Record<string, unknown>;
+    expect(rest).toEqual(expected);
   });
 
   test.each(['sk_live_x', 'whsec_x', 'utk_x', '', 'utk_live_'])(

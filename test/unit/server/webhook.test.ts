@@ -159,6 +159,18 @@ describe('verifyWebhook', () => {
     expect(await verify({ ...standard, 'service-signature': signature })).toBe('headers_missing');
   });
 
+  test('an unsigned timestamp of the other scheme makes no old request new', async () => {
+    const signed = await signWebhook(body, secret, signedAtS, 'evt_1');
+    const { 'service-signature': _service, ...standard } = signed;
+    const { 'webhook-signature': _standard, ...service } = signed;
+    const fresh = String(signedAtS + 1_000);
+    for (const headers of [
+      { ...standard, 'service-timestamp': fresh },
+      { ...service, 'webhook-timestamp': fresh },
+    ])
+      expect(await getErrorCode(verifyWebhook(body, headers, secret, at(1_000)))).toBe('too_old');
+  });
+
   test('accepts every combination of old and new secrets during a rotation', async () => {
     const verify = async (signers: string[], verifiers: string | string[]) =>
       getErrorCode(
@@ -231,16 +243,21 @@ describe('verifyWebhook', () => {
     },
   );
 
-  test.each(['v1=', 'v2=abc', 'abc', `v1=${'A'.repeat(64)}`, `sha256=${'0'.repeat(64)}`])(
-    'finds no version 1 signature in %j',
-    async (signature) => {
-      const headers = {
-        ...(await signWebhook(body, secret, signedAtS)),
-        'service-signature': signature,
-      };
-      expect(await getErrorCode(verifyWebhook(body, headers, secret, at(0)))).toBe('no_v1');
-    },
-  );
+  test.each([
+    'v1=',
+    'v2=abc',
+    'abc',
+    `v1=${'A'.repeat(64)}`,
+    `v1=${'0'.repeat(65)}`,
+    `v0v1=${'0'.repeat(64)}`,
+    `sha256=${'0'.repeat(64)}`,
+  ])('finds no version 1 signature in %j', async (signature) => {
+    const headers = {
+      ...(await signWebhook(body, secret, signedAtS)),
+      'service-signature': signature,
+    };
+    expect(await getErrorCode(verifyWebhook(body, headers, secret, at(0)))).toBe('no_v1');
+  });
 
   test('reports missing headers', async () => {
     expect(await getErrorCode(verifyWebhook(body, {}, secret))).toBe('headers_missing');
@@ -297,7 +314,8 @@ describe('verifyWebhook', () => {
     expect(await codeFor('source_attested', ['source_attested'])).toBe('accepted');
     for (const evidence of ['source_attested', 'Verified', '', null, 0, {}])
       expect(await codeFor(evidence)).toBe('evidence_not_accepted');
-    expect(await codeFor('client_attested', ['source_attested'])).toBe('evidence_not_accepted');
+    for (const evidence of ['client_attested', 'source', 'source_attested_by_none'])
+      expect(await codeFor(evidence, ['source_attested'])).toBe('evidence_not_accepted');
     // Events of other types have no evidence.
     expect(await codeFor('source_attested', undefined, 'decision.served')).toBe('accepted');
   });
