@@ -22,6 +22,7 @@ const equivalents = [
     'history/delete-old-rows.ts',
     'resource/check-document.ts',
     'webhook/probe.ts',
+    'access/secret-box.ts',
   ].map((file) => ({
     file: `service/src/${file}`,
     original: 'LIMIT 1',

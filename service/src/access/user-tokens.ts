@@ -51,7 +51,7 @@ export function createUserTokens({ database, box, clock, audit, quotas }: Deps):
   const readSecrets = async ({ accountId, environment }: Scope): Promise<string[]> => {
     const rows = await database.query<{ sealed: string }>(
       `SELECT sealed FROM secrets WHERE account_id = $1 AND purpose = $2 AND starts_with(id, $3)
-          AND (expires_at IS NULL OR expires_at > $4) ORDER BY created_at DESC`,
+          AND (expires_at IS NULL OR expires_at > $4)`,
       [accountId, purpose, `${environment}/`, new Date(clock.nowMs())],
     );
     return rows.map(({ sealed }) => box.open(sealed));

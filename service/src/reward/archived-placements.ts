@@ -41,8 +41,7 @@ async function readArchived(
 ): Promise<Placement[]> {
   const rows = await queries.query<Parameters<typeof toDocument>[0]>(
     `SELECT DISTINCT ON (document->>'name') id, environment, document, created_at, updated_at FROM resources
-      WHERE account_id = $1 AND environment = $2 AND kind = 'placement' AND archived_at IS NOT NULL
-        AND document->>'name' = ANY($3::text[])
+      WHERE account_id = $1 AND environment = $2 AND kind = 'placement' AND document->>'name' = ANY($3::text[])
       ORDER BY document->>'name', id DESC`,
     [accountId, environment, names],
   );

@@ -34,7 +34,7 @@ export async function readReceiptKeys(
 ): Promise<ReceiptKey[]> {
   const rows = await queries.query<{ sealed: string }>(
     `SELECT sealed FROM secrets WHERE account_id = $1 AND purpose = $2 AND (expires_at IS NULL OR expires_at > $3)
-      ORDER BY created_at DESC, id DESC`,
+      ORDER BY created_at DESC, id`,
     [serviceAccount, purpose, new Date(clock.nowMs())],
   );
   return Promise.all(rows.map(({ sealed }) => toReceiptKey(box.open(sealed))));

@@ -1,7 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
+import type { Snapshot } from '../../src/decision/snapshot.ts';
 import { createRecordReader } from '../../src/decision/player-record.ts';
 import { readIntegrationFacts } from '../../src/history/integration-health.ts';
 import { firstIdAt } from '../../src/platform/ids.ts';
+import { withArchivedPlacements } from '../../src/reward/archived-placements.ts';
 import { listAuditEntries } from '../../src/store/audit-log.ts';
 import { ids, openTwinDatabase, scope } from '../twin-accounts.ts';
 
@@ -49,6 +51,24 @@ test('of more decisions than the health of an integration counts, the newest cou
   );
   const { earned, completed } = await readIntegrationFacts(database, scope, nowMs);
   expect([earned, completed]).toEqual([0, 5_000]);
+});
+
+test('of the archived placements with one name, the newest counts', async () => {
+  const database = await openTwinDatabase();
+  onTestFinished(() => database.close());
+  const [newest = '', ...older] = ids('placement', 3, 1, 2);
+  // The newest is neither the first nor the last that is stored.
+  for (const id of [older[0], newest, older[1]])
+    await database.query(
+      `UPDATE resources SET archived_at = created_at, document = document || '{"name": "gone"}'
+        WHERE account_id = $1 AND environment = $2 AND id = $3`,
+      [scope.accountId, scope.environment, id],
+    );
+  const snapshot = { placements: new Map() } as Snapshot;
+  const { placements } = await withArchivedPlacements(database, scope, snapshot, [
+    { placement: 'gone' },
+  ]);
+  expect(placements.get('gone')?.placement.id).toBe(newest);
 });
 
 test('of more audit records than a search looks through, the newest count', async () => {

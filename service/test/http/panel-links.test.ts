@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { Problem } from '@trueward/protocol/wire';
 import { expect, test } from 'vitest';
 import { password } from './panel-client.ts';
 import { PanelSetup } from './panel-setup.ts';
@@ -16,6 +17,22 @@ const invite = async (email: string, role = 'viewer') => {
   );
   return { id: body.id, token: parseToken(body.invite_url) };
 };
+
+test('an e-mail address that a user has, however it is written, is refused for another', async () => {
+  const user = { email: 'taken@example.com', name: 'N', role: 'viewer' };
+  expect((await panel.owner.send('POST', '/panel/api/users', user)).status).toBe(201);
+  for (const email of ['taken@example.com', 'Taken@Example.COM', 'owner@example.com']) {
+    const { status, body } = await panel.owner.send<Problem>('POST', '/panel/api/users', {
+      ...user,
+      email,
+    });
+    expect([email, status, body.errors]).toEqual([
+      email,
+      409,
+      [{ pointer: '/email', message: 'is taken' }],
+    ]);
+  }
+});
 
 test('a setup link from an earlier release, whose token contains no account, works once', async () => {
   const { id } = await invite('early@example.com');
