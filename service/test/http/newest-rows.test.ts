@@ -1,5 +1,4 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { Snapshot } from '../../src/decision/snapshot.ts';
 import { createRecordReader } from '../../src/decision/player-record.ts';
 import { readIntegrationFacts } from '../../src/history/integration-health.ts';
 import { firstIdAt } from '../../src/platform/ids.ts';
@@ -64,7 +63,7 @@ test('of the archived placements with one name, the newest counts', async () => 
         WHERE account_id = $1 AND environment = $2 AND id = $3`,
       [scope.accountId, scope.environment, id],
     );
-  const snapshot = { placements: new Map() } as Snapshot;
+  const snapshot = { placements: new Map() } as never;
   const { placements } = await withArchivedPlacements(database, scope, snapshot, [
     { placement: 'gone' },
   ]);
