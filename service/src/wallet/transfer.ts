@@ -3,7 +3,7 @@ import type { MakeId } from '../platform/ids.ts';
 import { lockViewers } from '../store/lock-viewers.ts';
 import type { PlayerChange } from './draft-changes.ts';
 import { type Entry, maxBalance } from './wallet.ts';
-import { readHoldings, writeChanges } from './wallet-store.ts';
+import { findTransfers, readHoldings, writeChanges } from './wallet-store.ts';
 
 /** The players of a transfer, by their pseudonyms. */
 interface Transfer {
@@ -41,11 +41,7 @@ export async function transferWallet(
       const amount = Math.min(balance, roomFor(type));
       return amount > 0 || durationS > 0 ? [{ type, amount, durationS }] : [];
     });
-  const earlier = await queries.query<{ viewer: string; id: string; at: Date }>(
-    `SELECT viewer, id, at FROM wallet_entries WHERE account_id = $1 AND environment = $2
-      AND viewer = ANY ($3::text[]) AND kind = 'transfer'`,
-    [scope.accountId, scope.environment, [from, to]],
-  );
+  const earlier = await findTransfers(queries, scope, [from, to]);
   const received = earlier.filter(({ viewer }) => viewer === to);
   const ids = new Set(received.map(({ id }) => id));
   if (earlier.some(({ viewer, id }) => viewer === from && !ids.has(id)))

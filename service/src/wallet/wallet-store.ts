@@ -34,6 +34,18 @@ export const findSpends = (
     [accountId, environment, spends.map(({ viewer }) => viewer), spends.map(({ id }) => id)],
   );
 
+/** Reads what the players have given and received in transfers. */
+export const findTransfers = (
+  queries: Queries,
+  { accountId, environment }: Scope,
+  viewers: readonly string[],
+): Promise<{ viewer: string; id: string; at: Date }[]> =>
+  queries.query(
+    `SELECT viewer, id, at FROM wallet_entries
+      WHERE account_id = $1 AND environment = $2 AND viewer = ANY ($3::text[]) AND kind = 'transfer'`,
+    [accountId, environment, viewers],
+  );
+
 /**
  * Applies changes to the wallets of locked players. Returns one result per change, undefined for one that is refused
  * because the balance is not sufficient.

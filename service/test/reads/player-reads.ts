@@ -14,7 +14,7 @@ import type { Database } from '../../src/store/database.ts';
 import { listGrantBudgets } from '../../src/wallet/grant-budgets.ts';
 import { listEntries } from '../../src/wallet/list-entries.ts';
 import { readWalletReport } from '../../src/wallet/wallet-report.ts';
-import { findSpends, readHoldings } from '../../src/wallet/wallet-store.ts';
+import { findSpends, findTransfers, readHoldings } from '../../src/wallet/wallet-store.ts';
 import { accountId, ids, scope } from '../twin-accounts.ts';
 import {
   clock,
@@ -176,6 +176,18 @@ export const playerReads: ReadCases = {
     prepare: [`UPDATE wallet_entries SET viewer = 'player', id = right(id, 1)`],
     read: (own) => findSpends(own, scope, [{ viewer: 'player', id: '1' }]),
     of: { wallet_entries: `id = '1'` },
+  },
+  transfers: {
+    prepare: [`UPDATE wallet_entries SET viewer = right(id, 1), kind = 'transfer'`],
+    read: (own) => findTransfers(own, scope, ['1']),
+    of: { wallet_entries: `viewer = '1'` },
+  },
+  'transfers among other entries': {
+    prepare: [
+      `UPDATE wallet_entries SET viewer = 'player', kind = CASE right(id, 1) WHEN '1' THEN 'transfer' ELSE 'grant' END`,
+    ],
+    read: (own) => findTransfers(own, scope, ['player']),
+    of: { wallet_entries: `kind = 'transfer'` },
   },
   'entries of a wallet': {
     prepare: samePlayer('wallet_entries'),
