@@ -20,8 +20,8 @@ const clauseEnds = new Set(
 const comparisons = { '<': '<=', '<=': '<', '>': '>=', '>=': '>', '<>': '=' };
 
 /**
- * Returns the faults for a statement or a part of one: each term of a condition dropped, AND and OR exchanged,
- * comparisons shifted or inverted, and ORDER BY, LIMIT, FOR UPDATE and ON CONFLICT dropped.
+ * Returns the faults for a statement or a part of one: each term of a condition ignored, AND and OR exchanged,
+ * comparisons shifted or inverted, limits raised, and ORDER BY, LIMIT, FOR UPDATE and ON CONFLICT dropped.
  *
  * @param {string} text
  * @returns {TextEdit[]}
@@ -59,19 +59,17 @@ function mutateToken(text, tokens, token, index) {
     end,
     replacement,
   });
+  // The term stays in the statement: if its parameters were missing, the database would refuse all of them.
+  const ignoreTerm = () => {
+    const end = endOfTerm(tokens, index + 1, token.depth);
+    if (!next || end <= token.end) return [];
+    return [drop(end, `${token.text} (${text.slice(next.start, end)} OR true)`)];
+  };
   switch (token.text) {
-    case 'WHERE': {
-      if (!next) return [];
-      const end = endOfTerm(tokens, index + 1, token.depth);
-      const connective = tokens.find(({ start }) => start >= end);
-      const isAnd = connective?.text === 'AND' && connective.depth === token.depth;
-      return [isAnd ? drop(connective.end, 'WHERE') : drop(end, 'WHERE true')];
-    }
-    case 'AND': {
-      if (closesBetween(tokens, index)) return [];
-      const end = endOfTerm(tokens, index + 1, token.depth);
-      return [drop(token.end, 'OR'), ...(end > token.end ? [drop(end)] : [])];
-    }
+    case 'WHERE':
+      return ignoreTerm();
+    case 'AND':
+      return closesBetween(tokens, index) ? [] : [drop(token.end, 'OR'), ...ignoreTerm()];
     case 'OR':
       return [drop(token.end, 'AND')];
     case 'IS':
@@ -81,8 +79,11 @@ function mutateToken(text, tokens, token, index) {
     case 'ORDER':
       return [drop(endOfClause(tokens, index + 1, token.depth))];
     case 'LIMIT':
-    case 'OFFSET':
-      return [drop(endOfClause(tokens, index + 1, token.depth))];
+    case 'OFFSET': {
+      const end = endOfClause(tokens, index + 1, token.depth);
+      const clause = text.slice(token.start, end);
+      return [drop(end, clause.includes('$') ? `${clause} + 1000000` : '')];
+    }
     case 'FOR':
       return next?.text === 'UPDATE' ? [drop(endOfClause(tokens, index + 1, token.depth))] : [];
     case 'ON':
