@@ -1,0 +1,216 @@
+import { createPlayerTokens } from '../../src/access/player-tokens.ts';
+import { createMac } from '../../src/access/secret-box.ts';
+import { hashToken } from '../../src/access/sessions.ts';
+import { cancelJob, runStep } from '../../src/history/jobs.ts';
+import { erasePlayer } from '../../src/history/erase-player.ts';
+import { claimChore } from '../../src/history/claim-chore.ts';
+import { expireRewards } from '../../src/reward/expire-rewards.ts';
+import { rotateReceiptKey } from '../../src/reward/receipt.ts';
+import { setAccountRetention } from '../../src/store/account-retention.ts';
+import type { Database } from '../../src/store/database.ts';
+import { setGrantBudget, takeFromBudget } from '../../src/wallet/grant-budgets.ts';
+import { expect } from 'vitest';
+import { makeId } from '../tenant-rows.ts';
+import { accountId, ids, name, place, scope } from '../twin-accounts.ts';
+import { clock, makeNewId, openText, type WriteCases } from './write-case.ts';
+
+const allLate = (condition: string) =>
+  `UPDATE decisions SET issued_at = '2026-05-01T00:00:00Z', reward_state = 'pending',
+    late_at = CASE WHEN ${condition} THEN timestamptz '2026-06-01T11:00:00Z' ELSE timestamptz '2026-06-01T13:00:00Z' END
+    WHERE account_id IN ('acc_home1', 'acc_twin1')`;
+const decisionIds = ids('decision', 1, 2, 3);
+
+const tokenSecret = 'the secret of guests';
+/** A token as the service makes it. */
+const guestText = 'ply.e30.guest';
+const guestToken = `${guestText}.${createMac(tokenSecret)(`${accountId} sandbox ${guestText}`)}`;
+/** Makes the first row of each account and environment that of one guest, with the same code and token. */
+const guests = [
+  `UPDATE link_codes SET viewer = 'guest', hash = '${hashToken(`${accountId} sandbox C0DE2345`)}'
+    WHERE right(viewer, 1) = '1'`,
+  `UPDATE player_tokens SET viewer = 'guest', hash = '${hashToken(guestToken)}',
+    used_at = '2026-01-01T00:00:00Z' WHERE right(viewer, 1) = '1'`,
+];
+const openTokens = (own: Database) =>
+  createPlayerTokens({
+    database: own,
+    clock,
+    tokenSecret,
+    makeId: makeNewId,
+    pseudonym: () => 'guest',
+  });
+
+/** Makes the first of everything, in each account and environment, the guest's. */
+const onePlayer = [
+  ...[
+    'decisions',
+    'wallet_balances',
+    'wallet_entries',
+    'link_codes',
+    'player_tokens',
+    'viewers',
+  ].map((table) => `UPDATE ${table} SET viewer = 'guest' WHERE right(viewer, 1) = '1'`),
+  `UPDATE webhook_events SET viewer = 'guest' WHERE right(id, 1) = '1'`,
+];
+const jobId = name;
+
+const budgetPart = { type: 'coins', amount: 10, durationS: 10 };
+/** Each account and environment has a budget for this type, of which exactly this much is left. */
+const budgets = [
+  `UPDATE grant_budgets SET type = 'coins' WHERE right(type, 1) = '1'`,
+  'UPDATE grant_budgets SET amount = 10, duration_s = 10, used_amount = 0, used_duration_s = 0',
+];
+
+/** Players: their rewards, devices and budgets, and how long their records are kept. */
+export const playerWrites: WriteCases = {
+  "using a guest's code": {
+    prepare: guests,
+    write: async (queries, own) => {
+      expect(await openTokens(own).link(scope, 'code-2345')).toBeDefined();
+      await queries.query(
+        `DELETE FROM player_tokens WHERE account_id = $1 AND viewer = 'guest' AND hash <> $2`,
+        [accountId, hashToken(guestToken)],
+      );
+    },
+    changes: ['link_codes sandbox guest', 'viewers sandbox guest'],
+  },
+  "using a guest's expired code": {
+    prepare: [...guests, `UPDATE link_codes SET expires_at = '2026-01-01T00:00:00Z'`],
+    write: (_, own) => openTokens(own).link(scope, 'code-2345'),
+    changes: [],
+  },
+  "replacing a guest's code": {
+    prepare: guests,
+    write: (queries, own) => openTokens(own).createLinkCode(queries, scope, 'ply_1'),
+    changes: ['link_codes sandbox guest'],
+  },
+  "revoking a guest's devices": {
+    prepare: guests,
+    write: (queries, own) => openTokens(own).revoke(queries, scope, 'ply_1'),
+    changes: [
+      'link_codes sandbox guest',
+      `player_tokens sandbox ${hashToken(guestToken)}`,
+      'viewers sandbox guest',
+    ],
+  },
+  "recording a guest's visit": {
+    prepare: guests,
+    write: (_, own) => openTokens(own).find(scope, guestToken),
+    changes: [`player_tokens sandbox ${hashToken(guestToken)}`],
+  },
+  'expiring the late rewards of one account, but not the one between them': {
+    prepare: [
+      allLate(`account_id = 'acc_home1' AND id <> '${decisionIds[1]}' AND environment = 'sandbox'`),
+    ],
+    write: (_, own) => expireRewards(own, clock),
+    changes: [
+      `decisions sandbox ${decisionIds[0]}`,
+      `decisions sandbox ${decisionIds[2]}`,
+      'rollup_deltas (new)',
+    ],
+  },
+  'expiring late rewards leaves settled ones': {
+    prepare: [
+      allLate('true'),
+      `UPDATE decisions SET reward_state = 'earned' WHERE id <> '${decisionIds[1]}' OR account_id = 'acc_twin1'`,
+    ],
+    write: (_, own) => expireRewards(own, clock),
+    changes: [`decisions sandbox ${decisionIds[1]}`, 'rollup_deltas (new)'],
+  },
+  'claiming a chore that is due': {
+    prepare: [`UPDATE chores SET begun_at = '2026-06-01T11:00:00Z'`],
+    write: (queries) => claimChore(queries, name, 1_000, clock.nowMs()),
+    changes: [`chores ${name}`],
+  },
+  'claiming a chore that is not due': {
+    prepare: [`UPDATE chores SET begun_at = '2026-06-01T12:00:00Z'`],
+    write: (queries) => claimChore(queries, name, 60_000, clock.nowMs()),
+    changes: [],
+  },
+  'setting how long an account keeps its data': {
+    prepare: [],
+    write: (queries) =>
+      setAccountRetention(
+        queries,
+        accountId,
+        { decisionsMs: undefined, auditMs: undefined },
+        { decision_days: 77, audit_days: 77 },
+      ),
+    changes: ['accounts acc_home1'],
+  },
+  'setting a budget for what users give': {
+    prepare: budgets,
+    write: (queries) =>
+      setGrantBudget(queries, scope, { ...budgetPart, amount: 77, durationS: 77 }, clock.nowMs()),
+    changes: ['grant_budgets sandbox coins'],
+  },
+  'taking from a budget': {
+    prepare: budgets,
+    write: (queries) => takeFromBudget(queries, scope, budgetPart, clock.nowMs()),
+    changes: ['grant_budgets sandbox coins'],
+  },
+  'taking more time from a budget than is left': {
+    prepare: budgets,
+    write: (queries) =>
+      takeFromBudget(queries, scope, { ...budgetPart, durationS: 11 }, clock.nowMs()).catch(
+        (error: unknown) => expect(error).toMatchObject({ code: 'quota_exceeded' }),
+      ),
+    changes: [],
+  },
+  'rotating the key that signs receipts': {
+    prepare: [
+      `UPDATE secrets SET account_id = CASE account_id WHEN 'acc_home1' THEN 'service' ELSE account_id END,
+        purpose = CASE right(id, 1) WHEN '2' THEN 'other' ELSE 'receipt_key' END,
+        expires_at = CASE right(id, 1) WHEN '3' THEN timestamptz '2026-06-02T00:00:00Z' END
+        WHERE account_id IN ('acc_home1', 'acc_twin1')`,
+    ],
+    write: async (queries, own) => {
+      await rotateReceiptKey(own, openText, clock);
+      await queries.query(`DELETE FROM secrets WHERE length(id) = 16`);
+    },
+    changes: [`secrets receipt_key ${name}`],
+  },
+  'erasing a player': {
+    prepare: onePlayer,
+    write: async (queries) => {
+      const createdAtMs = Date.parse('2099-07-01T00:00:00Z');
+      const job = { scope, id: '', request: { viewer: 'guest' }, cursor: null, createdAtMs };
+      while ((await erasePlayer(queries, job)).end === undefined);
+    },
+    changes: [
+      `decision_demand ${decisionIds[0]}`,
+      `decisions sandbox ${decisionIds[0]}`,
+      `delivery_queue ${makeId('delivery', place)}`,
+      `finished_deliveries ${makeId('delivery', place)}`,
+      'link_codes sandbox guest',
+      `player_tokens sandbox ${name}`,
+      `timelines ${decisionIds[0]}`,
+      `tracker_requests ${decisionIds[0]} ${name}`,
+      'viewers sandbox guest',
+      `wallet_balances sandbox guest ${name}`,
+      `wallet_entries sandbox guest ${name}`,
+      `webhook_events sandbox ${makeId('webhookEvent', place)}`,
+    ],
+  },
+  'canceling a job': {
+    prepare: [`UPDATE jobs SET state = 'running'`],
+    write: (queries) => cancelJob({ queries, scope } as never, jobId, clock.nowMs()),
+    changes: [`jobs ${jobId}`],
+  },
+  'canceling a job that has ended': {
+    prepare: [`UPDATE jobs SET state = 'done'`],
+    write: (queries) => cancelJob({ queries, scope } as never, jobId, clock.nowMs()),
+    changes: [],
+  },
+  'a step of a job': {
+    prepare: [`UPDATE jobs SET state = 'running', kind = 'erase_player'`],
+    write: (queries) =>
+      runStep(
+        queries,
+        { accountId, id: jobId },
+        { erase_player: () => Promise.resolve({ cursor: 'a', progress: 0.5 }) } as never,
+        clock.nowMs(),
+      ),
+    changes: [`jobs ${jobId}`],
+  },
+};

@@ -1,0 +1,75 @@
+import type { Queries } from '../../src/store/database.ts';
+import { release } from '../../src/webhook/delivery-store.ts';
+import {
+  claimProbe,
+  clearFailures,
+  restartFailurePeriod,
+} from '../../src/webhook/endpoint-health.ts';
+import { createWebhookSecret, expireWebhookSecrets } from '../../src/webhook/webhook-secrets.ts';
+import { makeId } from '../tenant-rows.ts';
+import { accountId, place } from '../twin-accounts.ts';
+import { clock, openText, type WriteCases } from './write-case.ts';
+
+const webhook = { accountId, webhookId: makeId('webhook', place) };
+
+const addSecret = async (queries: Queries) => {
+  const owner = { accountId, webhookId: 'whk_1' };
+  await createWebhookSecret(queries, openText as never, owner, clock.nowMs());
+  await queries.query(`DELETE FROM secrets WHERE created_at = $1`, [new Date(clock.nowMs())]);
+};
+
+/** Webhooks, their secrets and their deliveries. */
+export const webhookWrites: WriteCases = {
+  "clearing a webhook's failures": {
+    write: (queries) => clearFailures(queries, webhook),
+    changes: [`webhook_failures ${webhook.webhookId}`],
+  },
+  "restarting a webhook's failure period": {
+    write: (queries) => restartFailurePeriod(queries, webhook, clock.nowMs()),
+    changes: [`webhook_failures ${webhook.webhookId}`],
+  },
+  'claiming the probe of a webhook': {
+    write: (queries) => claimProbe(queries, webhook, clock.nowMs(), 1_000),
+    changes: [`webhook_failures ${webhook.webhookId}`],
+  },
+  'ending the lease of a delivery': {
+    prepare: [`UPDATE delivery_queue SET lease_until = now(), attempt = 1`],
+    write: (queries) =>
+      release(queries, { accountId, id: makeId('delivery', place), attempt: 1 } as never),
+    changes: [`delivery_queue ${makeId('delivery', place)}`],
+  },
+  'ending the lease of an earlier attempt': {
+    prepare: [`UPDATE delivery_queue SET lease_until = now(), attempt = 2`],
+    write: (queries) =>
+      release(queries, { accountId, id: makeId('delivery', place), attempt: 1 } as never),
+    changes: [],
+  },
+  "expiring a webhook's secrets": {
+    prepare: [
+      `UPDATE secrets SET purpose = CASE right(id, 1) WHEN '2' THEN 'other' ELSE 'webhook' END,
+        id = CASE right(id, 1) WHEN '3' THEN 'whk_3/a' ELSE 'whk_1/' || right(id, 1) END
+        WHERE account_id IN ('acc_home1', 'acc_twin1')`,
+    ],
+    write: (queries) =>
+      expireWebhookSecrets(queries, { accountId, webhookId: 'whk_1' }, clock.nowMs()),
+    changes: ['secrets webhook whk_1/1'],
+  },
+  'adding a secret to a webhook deletes those that have expired': {
+    prepare: [
+      `UPDATE secrets SET purpose = CASE right(id, 1) WHEN '2' THEN 'other' ELSE 'webhook' END,
+        id = 'whk_1/' || right(id, 1), expires_at = '2026-01-01T00:00:00Z'
+        WHERE account_id IN ('acc_home1', 'acc_twin1')`,
+      `UPDATE secrets SET id = 'whk_3/3' WHERE id = 'whk_1/3'`,
+    ],
+    write: (queries) => addSecret(queries),
+    changes: ['secrets webhook whk_1/1'],
+  },
+  'adding a secret to a webhook keeps those that have not expired': {
+    prepare: [
+      `UPDATE secrets SET purpose = 'webhook', id = 'whk_1/' || right(id, 1), expires_at = '2026-06-01T12:00:01Z'
+        WHERE account_id IN ('acc_home1', 'acc_twin1') AND right(id, 1) <> '3'`,
+    ],
+    write: (queries) => addSecret(queries),
+    changes: [],
+  },
+};
