@@ -1,3 +1,5 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createIds } from '../../src/platform/ids.ts';
 import { createResourceStore } from '../../src/resource/resource-store.ts';
@@ -6,6 +8,7 @@ import { createRecoveryStep } from '../../src/webhook/recovery.ts';
 import { makeId } from '../tenant-rows.ts';
 import { accountId, ids, openTwinDatabase, place, scope } from '../twin-accounts.ts';
 import { accessWrites } from '../writes/access-writes.ts';
+import { elsewhere } from '../writes/elsewhere.ts';
 import { objectWrites } from '../writes/object-writes.ts';
 import { playerWrites } from '../writes/player-writes.ts';
 import { webhookWrites } from '../writes/webhook-writes.ts';
@@ -25,6 +28,18 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
+/** What the cases have executed. */
+const executed = new Set<string>();
+const recordStatements = (queries: Queries): Queries => {
+  const record =
+    (run: Queries['query']): Queries['query'] =>
+    (text, params) => {
+      executed.add(flatten(text));
+      return run(text, params);
+    };
+  return { ...queries, query: record(queries.query), execute: record(queries.execute) };
+};
+
 test.each(Object.entries(cases))(
   '%s changes no other row',
   async (_, { prepare = [], write, changes }) => {
@@ -33,11 +48,8 @@ test.each(Object.entries(cases))(
     const transaction = database.transaction(async (queries) => {
       for (const statement of prepare) await queries.query(statement);
       const before = await readRows(queries);
-      await write(queries, {
-        ...database,
-        ...queries,
-        transaction: (work) => work(queries),
-      });
+      const own = recordStatements(queries);
+      await write(own, { ...database, ...own, transaction: (work) => work(own) });
       const after = await readRows(queries);
       changedRows = [...new Set([...before.keys(), ...after.keys()])].filter(
         (key) => before.get(key) !== after.get(key),
@@ -51,6 +63,22 @@ test.each(Object.entries(cases))(
     expect(shown.toSorted()).toEqual(changes.toSorted());
   },
 );
+
+test('every statement that changes or deletes rows has a case, or another test is about it', () => {
+  const missing = listStatements()
+    .filter(({ pattern }) => ![...executed].some((statement) => pattern.test(statement)))
+    .map(({ file, text }) => `${file}: ${text}`);
+  const isElsewhere = (statement: string) =>
+    Object.keys(elsewhere).some((start) => statement.startsWith(start));
+  expect(missing.filter((statement) => !isElsewhere(statement))).toEqual([]);
+  for (const [start, file] of Object.entries(elsewhere)) {
+    expect([start, missing.some((statement) => statement.startsWith(start))]).toEqual([
+      start,
+      true,
+    ]);
+    expect([file, existsSync(join(import.meta.dirname, '..', file))]).toEqual([file, true]);
+  }
+});
 
 test('recovery queues only events of the webhook’s own scope, types and outcomes', async () => {
   const undo = new Error('undo');
@@ -104,6 +132,30 @@ test('recovery queues only events of the webhook’s own scope, types and outcom
   const [first, second, third] = events;
   expect(results).toEqual([[first, third], [second, third], [first], [], [second, third], [first]]);
 });
+
+/** Lists the statements in the service's files, as patterns of what is executed. */
+function listStatements(): { file: string; text: string; pattern: RegExp }[] {
+  const sources = join(import.meta.dirname, '../../src');
+  return readdirSync(sources, { recursive: true, encoding: 'utf8' })
+    .map((name) => name.replaceAll('\\', '/'))
+    .filter((name) => name.endsWith('.ts') && !/^(program|store\/migrations)\//.test(name))
+    .flatMap((file) => {
+      const text = readFileSync(join(sources, file), 'utf8');
+      return [...text.matchAll(/`([^`]*)`|'((?:UPDATE|DELETE)[^'\n]*)'/g)]
+        .map(([, template, short]) => flatten(template ?? short ?? ''))
+        .flatMap(
+          (statement) => /(UPDATE \S+ (AS \S+ )?SET|DELETE FROM) .*/.exec(statement)?.[0] ?? [],
+        )
+        .map((statement) => {
+          const parts = statement
+            .split(/\$\{[^}]*\}/)
+            .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+          return { file, text: statement, pattern: new RegExp(parts.join('.*')) };
+        });
+    });
+}
+
+const flatten = (statement: string): string => statement.replaceAll(/\s+/g, ' ').trim();
 
 /** Returns the primary key of each table, without the account. */
 async function readPrimaryKeys(): Promise<Map<string, string[]>> {

@@ -9,7 +9,7 @@ import { createLockout } from '../../src/access/lockout.ts';
 import { createSessions, hashToken } from '../../src/access/sessions.ts';
 import { createSignIn } from '../../src/access/sign-in.ts';
 import { createUserTokens } from '../../src/access/user-tokens.ts';
-import { deleteUser, updateUser, type User } from '../../src/access/user.ts';
+import { deleteUser, insertUser, updateUser, type User } from '../../src/access/user.ts';
 import { runOnce, runOnceDetached } from '../../src/http/operations.ts';
 import type { Database, Queries } from '../../src/store/database.ts';
 import { makeId, makeName } from '../tenant-rows.ts';
@@ -26,6 +26,7 @@ const user = {
   password: null,
   codesSecret: null,
   codesActive: false,
+  createdAtMs: 0,
 } as unknown as User;
 
 const secret = 'JBSWY3DPEHPK3PXP';
@@ -144,6 +145,18 @@ export const accessWrites: WriteCases = {
       );
     },
     changes: [`sessions ${makeName({ ...place, n: 2 })}`],
+  },
+  'adding a user ends the links for the first owner': {
+    prepare: [`UPDATE user_links SET user_id = NULL WHERE hash LIKE 's1b11ngs%2'`],
+    write: async (queries) => {
+      await insertUser(queries, { ...user, id: 'usr_new', email: 'new@example.com' });
+      await queries.query(`DELETE FROM users WHERE id = 'usr_new'`);
+      await queries.query(`DELETE FROM sign_in_names WHERE user_id = 'usr_new'`);
+    },
+    changes: [
+      `user_links ${makeName({ ...place, n: 2 })}`,
+      `user_links acc_twin1 ${makeName({ ...place, n: 2 })}`,
+    ],
   },
   'changing a user': {
     write: (queries) => updateUser(queries, user, { name: user.name }),

@@ -1,5 +1,6 @@
 import { claimOrigins } from '../../src/demand/intake/check-origins.ts';
 import { startLastOffers } from '../../src/demand/intake/last-offers.ts';
+import { createUsageStore } from '../../src/http/limits/open-rate-limits.ts';
 import { createUploads } from '../../src/media/unused-uploads.ts';
 import { createResourceStore } from '../../src/resource/resource-store.ts';
 import { createSourceSecrets } from '../../src/resource/source-secrets.ts';
@@ -26,8 +27,31 @@ const openSourceSecrets = (database: Database) =>
 const uploadName = `${makeName(place).slice(0, 8)}-${'1'.padStart(64, '0')}.png`;
 const openUploads = (database: Database) => {
   const quotas = { check: () => Promise.resolve() };
-  return createUploads({ database, clock, log, quotas, store: {} } as never);
+  return createUploads({
+    database,
+    clock,
+    log,
+    quotas,
+    store: { remove: () => Promise.resolve() },
+  } as never);
 };
+
+/** The file of the second creatives. */
+const usedFile = `${'2'.padStart(64, '0')}.png`;
+/** Uploads: unused for long, not for long, not any more, and again. The service has a row for each, too. */
+const uploads = [
+  'DELETE FROM uploads',
+  `INSERT INTO uploads SELECT unnest(ARRAY['service', account]), name, 1, since::timestamptz FROM (VALUES
+    ('acc_home1', 'old.png', '2026-01-01T00:00:00Z'), ('acc_home1', 'young.png', '2026-05-31T00:00:00Z'),
+    ('acc_home1', 'forgotten.png', NULL), ('acc_twin1', '${usedFile}', '2026-01-01T00:00:00Z')) AS given (account, name, since)`,
+];
+
+const limitUses = [
+  'DELETE FROM limit_uses',
+  `INSERT INTO limit_uses SELECT 'service', process, name, 1, at::timestamptz
+    FROM (VALUES ('process'), ('another')) AS processes (process),
+      (VALUES ('old', '2026-06-01T11:59:54Z'), ('new', '2026-06-01T11:59:56Z')) AS uses (name, at)`,
+];
 
 /** Configured objects, and what belongs to them. */
 export const objectWrites: WriteCases = {
@@ -80,5 +104,31 @@ export const objectWrites: WriteCases = {
       `creative_origins ${makeId('creative', place)}`,
       `creative_origins ${makeId('creative', { ...place, environment: 'live' })}`,
     ],
+  },
+  'deleting uploads that have not been used for 30 days': {
+    prepare: uploads,
+    write: (_, own) => openUploads(own).removeUnused(),
+    changes: [
+      'uploads old.png',
+      'uploads old.png',
+      'uploads forgotten.png',
+      'uploads forgotten.png',
+      `uploads acc_twin1 ${usedFile}`,
+      `uploads ${usedFile}`,
+    ],
+  },
+  'removing this process from the limits that processes share': {
+    prepare: limitUses,
+    write: (queries) => createUsageStore(queries, 'process', clock).remove(),
+    changes: ['limit_uses process new', 'limit_uses process old'],
+  },
+  'deleting the old uses of this process': {
+    prepare: limitUses,
+    write: async (queries) => {
+      const store = createUsageStore(queries, 'process', clock);
+      for (let count = 0; count < 60; count += 1) await store.write([]);
+      await queries.query(`DELETE FROM limit_uses WHERE name = ''`);
+    },
+    changes: ['limit_uses process old'],
   },
 };

@@ -1,13 +1,15 @@
 import { createPlayerTokens } from '../../src/access/player-tokens.ts';
 import { createMac } from '../../src/access/secret-box.ts';
 import { hashToken } from '../../src/access/sessions.ts';
+import { deleteOldRows } from '../../src/history/delete-old-rows.ts';
 import { cancelJob, runStep } from '../../src/history/jobs.ts';
 import { erasePlayer } from '../../src/history/erase-player.ts';
 import { claimChore } from '../../src/history/claim-chore.ts';
 import { expireRewards } from '../../src/reward/expire-rewards.ts';
 import { rotateReceiptKey } from '../../src/reward/receipt.ts';
+import { writeTransitions } from '../../src/reward/transitions.ts';
 import { setAccountRetention } from '../../src/store/account-retention.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database, Queries } from '../../src/store/database.ts';
 import { setGrantBudget, takeFromBudget } from '../../src/wallet/grant-budgets.ts';
 import { expect } from 'vitest';
 import { makeId } from '../tenant-rows.ts';
@@ -52,7 +54,23 @@ const onePlayer = [
   ].map((table) => `UPDATE ${table} SET viewer = 'guest' WHERE right(viewer, 1) = '1'`),
   `UPDATE webhook_events SET viewer = 'guest' WHERE right(id, 1) = '1'`,
 ];
+/** The live environments have a decision with the same id. */
+const sameDecisions = [
+  `UPDATE decisions SET id = '${decisionIds[0]}' WHERE environment = 'live' AND right(id, 1) = '1'`,
+];
+const expireDecision = (queries: Queries) => {
+  const before = { id: decisionIds[0], servedAtMs: null, rewardState: 'pending' };
+  const after = {
+    ...before,
+    rewardState: 'expired',
+    settledAtMs: Date.parse('2099-06-01T00:00:01Z'),
+  };
+  return writeTransitions(queries, scope, [{ before, after } as never]);
+};
 const jobId = name;
+/** Deletes all that is too old. Everything that no case has changed is from the future. */
+const sweep = (database: Database) =>
+  deleteOldRows(database, clock.nowMs(), {} as never, new AbortController().signal);
 
 const budgetPart = { type: 'coins', amount: 10, durationS: 10 };
 /** Each account and environment has a budget for this type, of which exactly this much is left. */
@@ -157,6 +175,21 @@ export const playerWrites: WriteCases = {
       ),
     changes: [],
   },
+  'changing the state of a decision': {
+    prepare: sameDecisions,
+    write: (queries) => expireDecision(queries),
+    changes: [`decisions sandbox ${decisionIds[0]}`],
+  },
+  'changing the state of a decision that has been served meanwhile': {
+    prepare: [...sameDecisions, 'UPDATE decisions SET served_at = issued_at'],
+    write: (queries) => expect(expireDecision(queries)).rejects.toThrow('Updated 0 locked'),
+    changes: [],
+  },
+  'changing the state of a decision that has been settled meanwhile': {
+    prepare: [...sameDecisions, `UPDATE decisions SET reward_state = 'earned'`],
+    write: (queries) => expect(expireDecision(queries)).rejects.toThrow('Updated 0 locked'),
+    changes: [],
+  },
   'rotating the key that signs receipts': {
     prepare: [
       `UPDATE secrets SET account_id = CASE account_id WHEN 'acc_home1' THEN 'service' ELSE account_id END,
@@ -212,5 +245,27 @@ export const playerWrites: WriteCases = {
         clock.nowMs(),
       ),
     changes: [`jobs ${jobId}`],
+  },
+  'deleting guests who have not played for 400 days': {
+    prepare: [
+      ...onePlayer,
+      `UPDATE player_tokens SET used_at = '2026-01-01T00:00:00Z' WHERE account_id <> 'acc_home1' OR right(hash, 1) <> '1'`,
+      `UPDATE player_tokens SET used_at = '2025-01-01T00:00:00Z' WHERE account_id = 'acc_home1' AND right(hash, 1) = '1' AND environment = 'sandbox'`,
+    ],
+    write: (_, own) => sweep(own),
+    changes: [
+      'link_codes sandbox guest',
+      `player_tokens sandbox ${name}`,
+      'viewers sandbox guest',
+      `wallet_balances sandbox guest ${name}`,
+      `wallet_entries sandbox guest ${name}`,
+    ],
+  },
+  'deleting players who have not been seen for 30 days': {
+    prepare: [
+      `UPDATE viewers SET seen_at = '2026-04-01T00:00:00Z' WHERE account_id = 'acc_home1' AND environment = 'sandbox' AND viewer = '${name}'`,
+    ],
+    write: (_, own) => sweep(own),
+    changes: [`viewers sandbox ${name}`],
   },
 };

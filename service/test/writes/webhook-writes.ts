@@ -1,16 +1,31 @@
 import type { Queries } from '../../src/store/database.ts';
-import { release } from '../../src/webhook/delivery-store.ts';
+import { type DueDelivery, release, renewLeases } from '../../src/webhook/delivery-store.ts';
 import {
   claimProbe,
   clearFailures,
   restartFailurePeriod,
 } from '../../src/webhook/endpoint-health.ts';
+import { type FinishedAttempt, recordAttempts } from '../../src/webhook/record-attempts.ts';
 import { createWebhookSecret, expireWebhookSecrets } from '../../src/webhook/webhook-secrets.ts';
 import { makeId } from '../tenant-rows.ts';
-import { accountId, place } from '../twin-accounts.ts';
+import { accountId, place, scope } from '../twin-accounts.ts';
 import { clock, openText, type WriteCases } from './write-case.ts';
 
 const webhook = { accountId, webhookId: makeId('webhook', place) };
+
+type NextState = FinishedAttempt['next'];
+const deliveryId = makeId('delivery', place);
+const held = { accountId, id: deliveryId, attempt: 1 } as DueDelivery;
+/** Gives all deliveries a lease and one attempt. The first ones have the same id in each account. */
+const queued = (leaseUntil: string) =>
+  `UPDATE delivery_queue SET attempt = 1, lease_until = ${leaseUntil}`;
+const attempt = (next: NextState): FinishedAttempt => ({
+  scope,
+  delivery: { ...held, webhookId: webhook.webhookId },
+  result: { startedAtMs: clock.nowMs(), latencyMs: 5, status: 500 },
+  next,
+  concernsHealth: false,
+});
 
 const addSecret = async (queries: Queries) => {
   const owner = { accountId, webhookId: 'whk_1' };
@@ -70,6 +85,41 @@ export const webhookWrites: WriteCases = {
         WHERE account_id IN ('acc_home1', 'acc_twin1') AND right(id, 1) <> '3'`,
     ],
     write: (queries) => addSecret(queries),
+    changes: [],
+  },
+  'renewing a lease': {
+    prepare: [queued(`'2026-06-01T12:00:01Z'`)],
+    write: (queries) => renewLeases(queries, [held], { leaseMs: 2_000, nowMs: clock.nowMs() }),
+    changes: [`delivery_queue ${deliveryId}`],
+  },
+  'renewing a lease that has ended': {
+    prepare: [queued(`'2026-06-01T12:00:00Z'`)],
+    write: (queries) => renewLeases(queries, [held], { leaseMs: 2_000, nowMs: clock.nowMs() }),
+    changes: [],
+  },
+  'renewing a lease that another attempt has': {
+    prepare: [queued(`'2026-06-01T12:00:01Z'`)],
+    write: (queries) =>
+      renewLeases(queries, [{ ...held, attempt: 0 }], { leaseMs: 2_000, nowMs: clock.nowMs() }),
+    changes: [],
+  },
+  'recording an attempt that has failed': {
+    prepare: [queued('NULL')],
+    write: (_, own) => recordAttempts(own, [attempt({ state: 'pending', delayMs: 1_000 })]),
+    changes: [`delivery_queue ${deliveryId}`],
+  },
+  'recording an attempt that has succeeded': {
+    prepare: [queued('NULL'), 'DELETE FROM finished_deliveries'],
+    write: (_, own) => recordAttempts(own, [attempt({ state: 'delivered' })]),
+    changes: [
+      `delivery_queue ${deliveryId}`,
+      `finished_deliveries ${deliveryId}`,
+      `webhook_failures ${webhook.webhookId}`,
+    ],
+  },
+  'recording an attempt after another one of the same delivery': {
+    prepare: [queued('NULL'), 'UPDATE delivery_queue SET attempt = 2'],
+    write: (_, own) => recordAttempts(own, [attempt({ state: 'pending', delayMs: 1_000 })]),
     changes: [],
   },
 };
