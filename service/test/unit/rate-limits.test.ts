@@ -90,14 +90,14 @@ describe('a limit shared by several processes', () => {
 });
 
 /** Creates a limiter whose clock stands still. */
-function createLimiter() {
+function createLimiter(waits = { key: 1, address: 1 }) {
   const limits = {
     key: { sandbox: rate, live: rate },
     keyCeiling: rate,
     address: rate,
     user: { sandbox: rate, live: rate },
     guests: rate,
-    waits: { key: 1, address: 1 },
+    waits,
   };
   const buckets = createLimitBuckets(limits, () => 0);
   const reply = { getHeader: () => undefined, header: () => reply } as never;
@@ -125,4 +125,41 @@ test('wrong codes for other devices are limited for each account, whatever IPs t
   for (let request = 0; request < 300; request += 1) guess('acc_1');
   expect(() => guess('acc_1')).toThrow('Too many requests with wrong codes in this account.');
   expect(() => guess('acc_2')).not.toThrow();
+});
+
+interface Waiting {
+  decision: string;
+  key: string;
+  ip: string;
+  kind: 'pk' | 'sk';
+}
+const one: Waiting = { decision: 'dec_1', key: 'key_1', ip: '10.0.0.1', kind: 'pk' };
+test.each<[string, limit: number, (n: number) => Partial<Waiting>, free: Partial<Waiting>]>([
+  ['for this decision', 4, (n) => ({ key: `${n}`, ip: `10.0.0.${n}` }), { decision: 'dec_2' }],
+  ['with this key', 3, (n) => ({ decision: `${n}`, ip: `10.0.0.${n}` }), { key: 'key_2' }],
+  ['from this IP', 2, (n) => ({ decision: `${n}`, key: `${n}` }), { ip: '10.0.0.2' }],
+  // The IP is that of the customer's server.
+  ['with this key', 3, (n) => ({ decision: `${n}`, kind: 'sk' }), { key: 'key_2' }],
+])('requests that wait %s are limited to %i at a time', (what, limit, differ, free) => {
+  const { limiter } = createLimiter({ key: 3, address: 2 });
+  const wait = (changes: Partial<Waiting>) => {
+    const { decision, key, ip, kind } = { ...one, ...changes };
+    return limiter.onWait({ kind, keyId: key } as Principal, { ip }, decision);
+  };
+  const [release] = Array.from({ length: limit }, (_, n) => wait(differ(n)));
+  const next = () => wait(differ(limit));
+  expect(next).toThrow(`${limit} requests are already waiting ${what};`);
+  wait({ ...differ(limit + 1), ...free });
+  release?.();
+  release?.();
+  next();
+  expect(next).toThrow(`${limit} requests are already waiting ${what};`);
+});
+
+test('a process holds 10,000 waiting requests, even without rate limits', () => {
+  const limiter = createRateLimiter(undefined, undefined);
+  const wait = (n: number) =>
+    limiter.onWait({ kind: 'pk', keyId: 'key_1' } as Principal, { ip: '10.0.0.1' }, `dec_${n}`);
+  for (let n = 0; n < 10_000; n += 1) wait(n);
+  expect(() => wait(10_000)).toThrow('10000 requests are already waiting; omit wait_s');
 });
