@@ -77,7 +77,7 @@ const request: OfferRequest = {
   minSkipMs: 5_000,
   origin: 'https://game.example',
 };
-const requestFrom = (source: ExternalSource, timeoutMs = 1_000) =>
+const requestFrom = (source: ExternalSource, timeoutMs = 30_000) =>
   requestOffer(source, request, timeoutMs);
 const respondWithXml =
   (text: string): Respond =>

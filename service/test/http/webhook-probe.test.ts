@@ -1,11 +1,11 @@
 import type { AuditEntry, Delivery, Webhook } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type InProcessService, startInProcess } from '../in-process.ts';
-import { createRunningClock } from '../manual-clock.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { type Client, createClient } from './client.ts';
 import { startReceiver } from './receiver.ts';
 
-const clock = createRunningClock();
+const clock = createManualClock(Date.now());
 let runningService: InProcessService;
 let client: Client;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => runningService.stop());
 
 const hourMs = 3_600_000;
-const advance = (ms: number) => clock.set(clock.nowMs() + ms);
+const { advance } = clock;
 const call = <T>(method: string, path: string, body?: unknown) =>
   client.call<T>(method, path, client.secret, body);
 const sendTestEvent = async (id: string) =>
@@ -56,8 +56,8 @@ async function startDisabledReceiver(respond: () => number | Promise<number>) {
   );
   // Postpones the retry. Otherwise, its failure would disable the webhook before the next event is queued.
   await runningService.service.database.query(
-    `UPDATE delivery_queue SET next_at = now() + interval '1 hour' WHERE webhook_id = $1`,
-    [body.id],
+    'UPDATE delivery_queue SET next_at = $2 WHERE webhook_id = $1',
+    [body.id, new Date(clock.nowMs() + 30 * 24 * hourMs)],
   );
   advance(5 * 24 * hourMs);
   const missedDelivery = await sendTestEvent(body.id);
@@ -146,7 +146,7 @@ test('a probe is left to the other processes after 20 seconds, because an attemp
       leases.push(
         ...(await runningService.service.database.query(
           `SELECT (extract(epoch FROM lease_until - created_at) * 1000)::int AS "leaseMs" FROM delivery_queue
-            WHERE webhook_id = $1`,
+            WHERE webhook_id = $1 ORDER BY id DESC LIMIT 1`,
           [id],
         )),
       );
