@@ -91,6 +91,24 @@ test('failed sign-ins from many IPs throttle only unknown IPs', async () => {
   await unlockAll(database);
 });
 
+test('a session that guesses the password is locked out of all that needs it', async () => {
+  await unlockAll(panel.database);
+  const client = await signInAs('viewer');
+  const confirm = (secret: string) =>
+    client.send('POST', '/panel/api/session/confirmation', { password: secret });
+  for (let guess = 0; guess < 5; guess += 1)
+    expect(summarize(await confirm('a guess'))).toEqual([422, 'invalid_request']);
+  const next = 'purple elephant drinks tea';
+  for (const response of [
+    await confirm(password),
+    await client.send('POST', '/panel/api/account/password', { current: password, next }),
+    await client.send('DELETE', '/panel/api/account/codes', { password }),
+  ])
+    expect(summarize(response)).toEqual([429, 'rate_limited']);
+  advance(31_000);
+  expect((await confirm(password)).status).toBe(204);
+});
+
 test('an IP with failed sign-ins for many e-mail addresses is throttled', async () => {
   const { database } = panel;
   await openBrowser().signIn('none@example.com', { password: 'guess' });
@@ -155,6 +173,24 @@ test('after two-factor enrollment, each sign-in requires a new one-time code', a
     401,
     'sign_in_failed',
   ]);
+
+  // The code of a phone whose clock is ahead can't be used again when its time has come.
+  const nextCode = app.generate({ timestamp: clock.nowMs() + minuteMs / 2 });
+  expect((await openBrowser().signIn(email, { code: nextCode })).status).toBe(200);
+  advance(minuteMs / 2);
+  expect(summarize(await openBrowser().signIn(email, { code: nextCode }))).toEqual([
+    401,
+    'sign_in_failed',
+  ]);
+
+  // A session that wants to use a power needs a new code too.
+  const confirm = (more: object) =>
+    client.send('POST', '/panel/api/session/confirmation', { password, ...more });
+  expect(summarize(await confirm({}))).toEqual([403, 'confirmation_required']);
+  expect(summarize(await confirm({ code: '000000' }))).toEqual([422, 'invalid_request']);
+  expect(summarize(await confirm({ code: validCode }))).toEqual([422, 'invalid_request']);
+  advance(minuteMs);
+  expect((await confirm({ code: code() })).status).toBe(204);
 
   const disableCodes = (body: object) => client.send('DELETE', '/panel/api/account/codes', body);
   expect(summarize(await disableCodes({ password: 'a guess' }))).toEqual([422, 'invalid_request']);

@@ -134,6 +134,23 @@ test.each([
   expect((await manage('GET', `/v1/wallets/${playerRef}`)).status).toBe(404);
 });
 
+test('a revoked device makes no code, although its player has another one by now', async () => {
+  const { player_ref: playerRef, player_token: token } = await makeGuest();
+  const path = `/v1/wallets/${playerRef}`;
+  await manage('POST', `${path}/grants`, { type: 'coins', amount: 1, reason: 'test' });
+  await readWallet(token);
+  await forgetTokens(playerRef);
+  const { body: given } = await manage<LinkCode>('POST', `${path}/link-codes`);
+  const linked = await call<Guest>('POST', '/v1/players/link', undefined, { code: given.code });
+  expect(linked.body.player_ref).toBe(playerRef);
+  expect(await call<Problem>('POST', '/v1/players/link-codes', token)).toMatchObject({
+    status: 401,
+    body: { code: 'player_unknown' },
+  });
+  const own = await call<LinkCode>('POST', '/v1/players/link-codes', linked.body.player_token);
+  expect(own.status).toBe(201);
+});
+
 const forgetTokens = (playerRef: string) =>
   game.service.database.query('DELETE FROM player_tokens WHERE player_ref = $1', [playerRef]);
 async function erase(playerRef: string): Promise<void> {

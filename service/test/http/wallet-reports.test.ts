@@ -163,6 +163,11 @@ test('users give no more per day than the owner’s budget, and keys are not lim
   expect((await give('eve', coins(1))).status).toBe(409);
   await goTo(-dayMs);
   expect((await give('eve', coins(1))).status).toBe(409);
+  // What is given by that clock counts for the later day.
+  await setBudget('coins', { amount: 120 });
+  expect((await give('eve', coins(5))).status).toBe(201);
+  await goTo(dayMs);
+  expect((await give('eve', coins(6))).status).toBe(409);
   for (const [budget, pointer] of [
     [{ amount: -1 }, '/amount'],
     [{ amount: 1.5 }, '/amount'],
@@ -176,6 +181,7 @@ test('users give no more per day than the owner’s budget, and keys are not lim
   );
   expect(audit.body.data.map(({ target_id: type }) => type).toSorted()).toEqual([
     'boost',
+    'coins',
     'coins',
     'coins',
     'gems',

@@ -145,7 +145,11 @@ test('only a player’s own token opens a wallet', async () => {
   expect(await code(publishable, otherToken)).toBe('player_unknown');
   // A server's token for somebody is not a token of the guest with this name.
   expect(await code(publishable, await makeUserToken(playerRef))).toBe('token_invalid');
-  expect(await code(publishable, await makeUserToken('proven'))).toBe('read');
+  // The secrets that have just been read are remembered, but only for their environment.
+  const proven = await makeUserToken('proven');
+  expect(await code(publishable, proven)).toBe('read');
+  expect(await code(game.keys.live.publishable, proven)).toBe('token_invalid');
+  expect(await code(publishable, proven)).toBe('read');
   expect(await code(client.secret, token)).toBe('key_not_permitted');
   // Without the token, nobody plays as this guest.
   const { body } = await game.requestDecision({ user_ref: playerRef });

@@ -287,10 +287,24 @@ describe('an event', () => {
     expect(checkArrival(input, state, killed)).toBe(expected);
   });
 
-  test('from invalid traffic is rejected if it would be billed or rewarded', () => {
+  test.each<[RecordedEvent['type'], isCounted: boolean]>([
+    ['impression', true],
+    ['viewable', true],
+    ['complete', true],
+    ['click', true],
+    ['source_callback', true],
+    ['start', false],
+    ['first_quartile', false],
+    ['midpoint', false],
+    ['third_quartile', false],
+    ['skip', false],
+    ['close', false],
+    ['error', false],
+  ])('of type %s is billed or rewarded, and then rejected: %j', (type, isCounted) => {
     const bot = { ...state, invalidReason: 'bot' } as DecisionState;
-    expect(checkArrival(createEvent('impression', 1_000), bot, false)).toBe('invalid_traffic');
-    expect(checkArrival(createEvent('complete', 1_000), bot, true)).toBe('invalid_traffic');
-    expect(checkArrival(createEvent('close', 1_000), bot, false)).toBeUndefined();
+    const input = createEvent(type, 1_000);
+    const codes = [checkArrival(input, bot, false), checkArrival(input, state, true)];
+    expect(codes).toEqual(isCounted ? ['invalid_traffic', 'killed'] : [undefined, undefined]);
+    if (isCounted) expect(checkArrival(input, bot, true)).toBe('invalid_traffic');
   });
 });

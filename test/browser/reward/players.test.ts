@@ -6,6 +6,7 @@ import { createDeferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import {
+  decision,
   withoutDatabaseTimeouts,
   earn,
   earnedStatus,
@@ -83,6 +84,23 @@ test('nothing is delivered until the token function has identified the player', 
   expect(received).toEqual([]);
   await identify('ann');
   await eventually(() => expect(received).toMatchObject([{ decisionId: 'dec_1', userRef: 'ann' }]));
+});
+
+test('a reward waits for its own player to be identified, whoever plays by then', async () => {
+  const { rewards, received, ids, setPlayer } = openTabFor(null);
+  const owner: { ref: string | undefined } = { ref: undefined };
+  await rewards.track(decision('dec_1'), owner);
+  await rewards.setWatched('dec_1');
+  await setPlayer('bob');
+  await rewards.settle([earnedStatus('dec_1')]);
+  expect(await rewards.list()).toEqual([]);
+  owner.ref = 'ann';
+  await rewards.refresh();
+  expect(await rewards.list()).toEqual([]);
+  expect(received).toEqual([]);
+  await setPlayer('ann');
+  await eventually(() => expect(ids()).toEqual(['dec_1']));
+  expect(received).toMatchObject([{ userRef: 'ann' }]);
 });
 
 test('the token function is not called if there are no rewards', async () => {

@@ -4,6 +4,7 @@ import {
   advance,
   claimMs,
   isDue,
+  isHeldFor,
   type LedgerEntry,
   type RewardEvent,
   transferEntry,
@@ -69,7 +70,9 @@ test('a claim is exclusive until it is released or expires', () => {
   for (const after of [0, 1, claimMs - 1, 1 - claimMs]) expect(claimAgain(after)).toBe(claimed);
   // A clock that is set back by a day must not delay the reward by a day.
   for (const after of [claimMs, -86_400_000]) expect(claimAgain(after).claimedAt).toBe(at + after);
-  expect(advance(claimed, { type: 'released', at: at - 1 })).toBe(claimed);
+  // Another tab's claim, also if its clock was ahead.
+  for (const other of [at - 1, at + 1])
+    expect(advance(claimed, { type: 'released', at: other })).toBe(claimed);
   const released = advance(claimed, { type: 'released', at });
   expect(advance(released, { type: 'claimed', at: at + 1 }).claimedAt).toBe(at + 1);
 });
@@ -79,6 +82,22 @@ test.each(states)('only a reward that is due can be claimed, not a reward in sta
     const claimed = advance(entry(state, done), { type: 'claimed', at: 1e12 });
     expect(claimed.claimedAt === 1e12).toBe(state === 'earned' && !done);
   }
+});
+
+test.each<[heldFor: string | undefined, player: string | undefined, isHeld: boolean]>([
+  ['ann', 'ann', true],
+  ['ann', 'bob', false],
+  ['ann', '', false],
+  ['ann', undefined, false],
+  // A player whom the game doesn't name is nobody else.
+  ['', '', true],
+  ['', 'ann', false],
+  ['', undefined, false],
+  [undefined, 'ann', true],
+  [undefined, '', true],
+  [undefined, undefined, false],
+])('whether a reward held for %j is for player %j: %j', (heldFor, player, isHeld) => {
+  expect(isHeldFor({ ...entry('earned'), earnedBy: 'eve', heldFor }, player)).toBe(isHeld);
 });
 
 test.each(states)(
