@@ -1,12 +1,22 @@
+import { createHash } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
 import { SignJWT } from 'jose';
 import { findKeyById, isKeyRevoked, listKeys } from '../../src/access/key-store.ts';
+import { createLinks } from '../../src/access/links.ts';
 import { createPlayerTokens } from '../../src/access/player-tokens.ts';
 import { createMac } from '../../src/access/secret-box.ts';
 import { createSessions, hashToken } from '../../src/access/sessions.ts';
 import { createUserTokens } from '../../src/access/user-tokens.ts';
-import { countUsers, findUser, findUsersByEmail, listUsers } from '../../src/access/user.ts';
+import {
+  countUsers,
+  findUser,
+  findUsersByEmail,
+  listUsers,
+  lockUser,
+} from '../../src/access/user.ts';
+import { runOnce } from '../../src/http/operations.ts';
 import { loadKeys, loadSnapshots } from '../../src/decision/load-configuration.ts';
-import { addIcon, findCreative } from '../../src/demand/intake/external-creative.ts';
+import { addIcon, checkQuota, findCreative } from '../../src/demand/intake/external-creative.ts';
 import {
   checkLookbacks,
   checkReferences,
@@ -14,6 +24,8 @@ import {
 } from '../../src/resource/check-document.ts';
 import type { Stored } from '../../src/resource/resource.ts';
 import { createResourceStore, searchResources } from '../../src/resource/resource-store.ts';
+import { createSourceSecrets } from '../../src/resource/source-secrets.ts';
+import { readAccountRetention } from '../../src/store/account-retention.ts';
 import { listAuditEntries } from '../../src/store/audit-log.ts';
 import type { Database } from '../../src/store/database.ts';
 import { createQuotas } from '../../src/store/quotas.ts';
@@ -44,6 +56,19 @@ const secretsOf = (purpose: string, of: string, other: string): string[] => [
     purpose = CASE right(id, 1) WHEN '2' THEN 'other' ELSE '${purpose}' END,
     id = CASE right(id, 1) WHEN '3' THEN '${other}' ELSE '${of}' END || '/' || right(id, 1)`,
 ];
+/** Adds as many creatives that wait for their review as a source may have. */
+const tooManyCreatives = (document: object): string =>
+  `INSERT INTO resources (account_id, environment, kind, id, document, revision, created_at, updated_at)
+    SELECT account_id, environment, kind, gen_random_uuid(),
+      '${JSON.stringify({ ...document, review: { status: 'pending_review' } })}', revision, created_at, updated_at
+    FROM resources, generate_series(1, 200) WHERE id = '${creativeId}' AND account_id = '${accountId}'`;
+const request = {
+  method: 'POST',
+  url: '/v1/keys',
+  headers: { 'idempotency-key': 'key' },
+} as unknown as FastifyRequest;
+const requestHash = createHash('sha256').update('POST /v1/keys\nnull').digest('hex');
+const serviceRetention = { decisionsMs: undefined, auditMs: undefined };
 const userToken = new SignJWT({ sub: 'player', exp: nowMs / 1_000 + 60 })
   .setProtectedHeader({ alg: 'HS256' })
   .sign(new TextEncoder().encode('the secret'));
@@ -101,6 +126,59 @@ export const accountReads: ReadCases = {
     of: { resources: 'true' },
   },
   'a user': { read: (own) => findUser(own, accountId, userId), of: { users: `id = '${userId}'` } },
+  'a user that is locked': {
+    read: (own) => lockUser(own, accountId, userId),
+    of: { users: `id = '${userId}'` },
+  },
+  'a link': {
+    prepare: [
+      `UPDATE user_links SET hash = '${hashToken(sessionToken)}', expires_at = expires_at + interval '1 hour'
+        WHERE right(hash, 1) = '1'`,
+    ],
+    read: (own) => createLinks({ database: own, clock } as never).find(sessionToken),
+    of: { user_links: `hash = '${hashToken(sessionToken)}'` },
+  },
+  'whether a code may be made on a device': {
+    prepare: onDevice,
+    read: (own) => openTokens(own).createDeviceCode(scope, 'ply_1', guestToken),
+    of: { player_tokens: ofPlayer },
+  },
+  'how long the account keeps its data': {
+    prepare: ['UPDATE accounts SET retention_days = 7'],
+    read: async (own) => (await readAccountRetention(own, accountId, serviceRetention)).decisionsMs,
+    of: { accounts: 'true' },
+  },
+  'the answer to an idempotency key': {
+    prepare: [
+      `UPDATE idempotency_keys SET key = 'key', request_hash = '${requestHash}', answer = '{}' WHERE right(key, 1) = '1'`,
+    ],
+    read: async (own) => {
+      const work = () => Promise.resolve({ status: 200 });
+      const deps = { queries: own, box: openText as never, clock };
+      return (await runOnce(deps, scope, request, work)).replayed || undefined;
+    },
+    of: { idempotency_keys: `key = 'key'` },
+  },
+  "a source's secret": {
+    prepare: [...secretsOf('password', 'src_1', 'src_3'), `UPDATE secrets SET sealed = '"hidden"'`],
+    read: (own) =>
+      createSourceSecrets({ database: own, box: openText as never, clock }, 'password', 'password')
+        .read(accountId, { id: 'src_1/1' })
+        .catch(() => undefined),
+    of: { secrets: `id = 'src_1/1'` },
+  },
+  'whether a source has too many creatives': {
+    prepare: [
+      tooManyCreatives({ source_id: sourceId, source_key: '1' }),
+      tooManyCreatives({ source_id: 'src_other', source_key: '1' }),
+      tooManyCreatives({ source_id: sourceId }),
+    ],
+    read: (own) =>
+      checkQuota(own, { scope, source: { id: sourceId } } as never).catch(
+        (error: unknown) => error,
+      ),
+    of: { resources: `document->>'source_id' = '${sourceId}' AND document ? 'source_key'` },
+  },
   users: { read: (own) => listUsers(own, accountId, page), of: { users: 'true' } },
   'users with an e-mail address': {
     read: async (own) =>
