@@ -304,4 +304,13 @@ export const accountReads: ReadCases = {
       },
     ]),
   ),
+  'audit records of a period': {
+    prepare: [
+      `UPDATE audit_entries SET created_at = CASE right(id, 1) WHEN '1' THEN timestamptz '2099-06-01T00:00:00Z'
+        WHEN '2' THEN timestamptz '2099-05-31T23:59:59.999Z' ELSE timestamptz '2099-06-01T00:00:00.001Z' END`,
+    ],
+    read: async (own) =>
+      (await listAuditEntries(own, scope, { ...page, fromMs: nowMs, toMs: nowMs + 1 })).data,
+    of: { audit_entries: `right(id, 1) = '1'` },
+  },
 };

@@ -106,6 +106,32 @@ export const playerReads: ReadCases = {
     read: (own) => readAdViews(own, scope, ['player'], nowMs - 1),
     of: { decisions: ofPlayer },
   },
+  'a player’s rewarded views that end later': {
+    prepare: [
+      seen,
+      `UPDATE decisions SET viewer = 'player'`,
+      `UPDATE decisions SET watch_to = '2099-05-31T23:59:59.999Z' WHERE id <> '${decisionId}'`,
+    ],
+    read: (own) => readAdViews(own, scope, ['player'], nowMs - 1),
+    of: { decisions: `id = '${decisionId}'` },
+  },
+  'a player’s rewarded ads in a period': {
+    prepare: [
+      seen,
+      `UPDATE decisions SET viewer = 'player', served_at = CASE right(id, 1) WHEN '1' THEN timestamptz '2099-06-01T00:00:00.001Z'
+        WHEN '2' THEN timestamptz '2099-06-01T00:00:00Z' ELSE timestamptz '2099-06-01T00:00:00.002Z' END`,
+    ],
+    read: (own) => readRewardedAds(own, scope, ['player'], [nowMs, nowMs + 2]),
+    of: { decisions: `id = '${decisionId}'` },
+  },
+  'a player’s ads that earned a reward': {
+    prepare: [
+      seen,
+      `UPDATE decisions SET viewer = 'player', reward_state = CASE right(id, 1) WHEN '1' THEN 'earned' ELSE 'pending' END`,
+    ],
+    read: (own) => readRewardedAds(own, scope, ['player'], [nowMs - 1, nowMs + 1]),
+    of: { decisions: `id = '${decisionId}'` },
+  },
   'a player’s rewarded ads': {
     prepare: [seen, ...samePlayer('decisions')],
     read: (own) => readRewardedAds(own, scope, ['player'], [nowMs - 1, nowMs + 1]),

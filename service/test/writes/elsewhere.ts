@@ -27,8 +27,6 @@ export const elsewhere: Record<string, string> = {
   'history/rollup.ts: DELETE FROM rollups': 'http/roll-ups.test.ts',
   'store/copy-rows.ts: UPDATE delivery_queue SET lease_until = NULL': 'http/copy.test.ts',
   'store/partitions.ts: DELETE FROM ${week.table}_other': 'http/partitions.test.ts',
-  'webhook/delivery-store.ts: UPDATE delivery_queue AS queue SET lease_until = $11':
-    'http/delivery-leases.test.ts',
   'webhook/delivery-store.ts: UPDATE delivery_queue SET lease_until = NULL WHERE lease':
     'http/delivery-leases.test.ts',
 };

@@ -1,5 +1,10 @@
 import type { Queries } from '../../src/store/database.ts';
-import { type DueDelivery, release, renewLeases } from '../../src/webhook/delivery-store.ts';
+import {
+  claimDue,
+  type DueDelivery,
+  release,
+  renewLeases,
+} from '../../src/webhook/delivery-store.ts';
 import {
   claimProbe,
   clearFailures,
@@ -19,6 +24,15 @@ const held = { accountId, id: deliveryId, attempt: 1 } as DueDelivery;
 /** Gives all deliveries a lease and one attempt. The first ones have the same id in each account. */
 const queued = (leaseUntil: string) =>
   `UPDATE delivery_queue SET attempt = 1, lease_until = ${leaseUntil}`;
+const claim = {
+  endpoints: [],
+  perEndpoint: 10,
+  accounts: [],
+  perAccount: 10,
+  limit: 10,
+  leaseMs: 1_000,
+  nowMs: clock.nowMs(),
+};
 const attempt = (next: NextState): FinishedAttempt => ({
   scope,
   delivery: { ...held, webhookId: webhook.webhookId },
@@ -46,6 +60,38 @@ export const webhookWrites: WriteCases = {
   'claiming the probe of a webhook': {
     write: (queries) => claimProbe(queries, webhook, clock.nowMs(), 1_000),
     changes: [`webhook_failures ${webhook.webhookId}`],
+  },
+  'claiming the probe of a webhook that was just probed': {
+    prepare: [`UPDATE webhook_failures SET probed_at = '2026-06-01T11:59:59.001Z'`],
+    write: (queries) => claimProbe(queries, webhook, clock.nowMs(), 1_000),
+    changes: [],
+  },
+  'claiming the probe of a webhook that was probed before': {
+    prepare: [`UPDATE webhook_failures SET probed_at = '2026-06-01T11:59:59Z'`],
+    write: (queries) => claimProbe(queries, webhook, clock.nowMs(), 1_000),
+    changes: [`webhook_failures ${webhook.webhookId}`],
+  },
+  'claiming the first delivery that is due': {
+    prepare: [
+      `UPDATE delivery_queue SET lease_until = NULL, next_at = timestamptz '2026-06-01T12:00:00Z'
+        - CASE WHEN account_id = 'acc_home1' AND id = '${deliveryId}' THEN interval '1 second' ELSE interval '0' END`,
+    ],
+    write: (queries) => claimDue(queries, { ...claim, limit: 1 }),
+    changes: [`delivery_queue ${deliveryId}`],
+  },
+  'claiming no delivery that is due later or has a lease': {
+    prepare: [
+      `UPDATE delivery_queue SET
+        next_at = CASE right(id, 1) WHEN '1' THEN timestamptz '2026-06-01T12:00:00.001Z' ELSE timestamptz '2026-06-01T12:00:00Z' END,
+        lease_until = CASE right(id, 1) WHEN '2' THEN timestamptz '2026-06-01T12:00:00.001Z' ELSE timestamptz '2026-06-01T12:00:00Z' END
+        WHERE account_id = 'acc_home1'`,
+    ],
+    write: (queries) => claimDue(queries, claim),
+    changes: [3].flatMap((n) =>
+      (['sandbox', 'live'] as const).map(
+        (environment) => `delivery_queue ${makeId('delivery', { ...place, environment, n })}`,
+      ),
+    ),
   },
   'ending the lease of a delivery': {
     prepare: [`UPDATE delivery_queue SET lease_until = now(), attempt = 1`],
