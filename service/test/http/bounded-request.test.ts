@@ -57,14 +57,20 @@ test('a complete response has no error, and its connection is reused', async () 
   expect(sockets.size).toBe(1);
 });
 
-test('a body over the size limit closes the connection, and the bytes within the limit are returned', async () => {
-  const url = await serve(respondWith(ok('0123456789a')));
-  const response = await get(url);
-  expect([response.status, response.body.toString()]).toEqual([200, '0123456789']);
-  expect(response.bodyError).toBeInstanceOf(BodyTooLargeError);
-  const [socket] = sockets;
-  if (socket?.destroyed === false) await once(socket, 'close');
-});
+test.each([
+  ['are returned', undefined, '0123456789'],
+  ['are returned as far as they are kept', 4, '0123'],
+])(
+  'a body over the size limit closes the connection, and the bytes within the limit %s',
+  async (_, keepBytes, kept) => {
+    const url = await serve(respondWith(ok('0123456789a')));
+    const response = await get(url, keepBytes === undefined ? {} : { keepBytes });
+    expect([response.status, response.body.toString()]).toEqual([200, kept]);
+    expect(response.bodyError).toBeInstanceOf(BodyTooLargeError);
+    const [socket] = sockets;
+    if (socket?.destroyed === false) await once(socket, 'close');
+  },
+);
 
 test('a body longer than `keepBytes` is read to the end', async () => {
   const response = await get(await serve(respondWith(ok('0123456789'))), { keepBytes: 4 });

@@ -70,6 +70,16 @@ describe('a reward', () => {
       { events: [createEvent('complete', 9_499, { watchedMs: 10_000 })] },
       'impossible_timing',
     ],
+    [
+      'a quartile is earlier than possible',
+      { events: [createEvent('third_quartile', 5_124), complete] },
+      'impossible_timing',
+    ],
+    [
+      'a quartile is as early as possible',
+      { events: [createEvent('third_quartile', 5_125), complete] },
+      undefined,
+    ],
     ['a kill switch is on', { killed: true }, 'killed'],
     ['the traffic is invalid', { invalid: true }, 'invalid_traffic'],
     [

@@ -127,6 +127,16 @@ test('wrong codes for other devices are limited for each account, whatever IPs t
   expect(() => guess('acc_2')).not.toThrow();
 });
 
+test('guesses that an IP may not make any more don’t count for the account', () => {
+  const { limiter, reply } = createLimiter();
+  const guess = (ip: string) =>
+    limiter.onLinkCode({ accountId: 'acc_1' } as Principal, { ip }, reply);
+  for (let request = 0; request < 10; request += 1) guess('198.51.100.1');
+  for (let request = 0; request < 400; request += 1)
+    expect(() => guess('198.51.100.1')).toThrow('with unknown credentials from this IP');
+  expect(() => guess('198.51.100.2')).not.toThrow();
+});
+
 interface Waiting {
   decision: string;
   key: string;
