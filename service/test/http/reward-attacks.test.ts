@@ -288,6 +288,21 @@ describe('concurrency', () => {
     expect(states.find(({ state }) => state === 'pending')?.reason).toBe('overlapping_watch');
   });
 
+  test('ads whose events arrive in one request share a frequency cap', async () => {
+    await updatePlacement(game, 'double-coins', { frequency_cap: { max: 1, per_s: 3_600 } });
+    const events = [];
+    for (let count = 0; count < 2; count += 1) {
+      const ad = await game.decide('batcher', { placement: 'double-coins' });
+      events.push(game.createEvent(ad, 'start'));
+      game.advance(5_000);
+      events.push(game.createImpression(ad), game.createCompletion(ad));
+    }
+    const { decisions } = await game.report(...events);
+    const capped = { state: 'pending', reason: 'frequency_capped' };
+    expect(decisions).toMatchObject([{ state: 'earned' }, capped]);
+    await updatePlacement(game, 'double-coins', { frequency_cap: undefined });
+  });
+
   test('players who share a reference by the game’s mistake are never denied for good', async () => {
     const ads = await Promise.all(Array.from({ length: 30 }, () => game.decide('guest')));
     await Promise.all(ads.map((ad) => game.report(game.createEvent(ad, 'start'))));

@@ -111,3 +111,29 @@ test('a refused connection is reported as an error', async () => {
   server = undefined;
   expect((await deliver(url)).error).toContain('ECONNREFUSED');
 });
+
+test('without an active secret, nothing is sent', async () => {
+  const url = await startServer((socket) => void socket.end(noContent));
+  const request = { url, id: 'evt_1', body: '{}', secrets: [], loopback: true };
+  expect(await send(request, new AbortController().signal)).toMatchObject({
+    error: 'the webhook has no active signing secret',
+    notSent: true,
+  });
+  expect(sockets.size).toBe(0);
+});
+
+test('a delivery reaches this machine only if it may', async () => {
+  const strict = createGuardedAgent({ loopback: false });
+  const agents = { strict, development: agent };
+  const guarded = createSender({ clock: systemClock, agents, timeoutMs: 300 });
+  const url = await startServer((socket) => void socket.end(noContent));
+  const request = { url, id: 'evt_1', body: '{}', secrets: ['whsec_AAAA'] };
+  const { signal } = new AbortController();
+  const refused = await guarded({ ...request, loopback: false }, signal);
+  expect(refused.error).toContain('is not on the public internet');
+  expect(sockets.size).toBe(0);
+  expect(await guarded({ ...request, loopback: true }, signal)).toMatchObject({ status: 204 });
+  strict.destroy();
+});
+
+const noContent = 'HTTP/1.1 204 No Content\r\n\r\n';

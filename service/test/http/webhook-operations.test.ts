@@ -61,6 +61,18 @@ test('every secret is valid while rotations overlap', async () => {
   for (const secret of secrets)
     await verifyWebhook(firstRequest?.body ?? '', firstRequest?.headers ?? {}, secret);
 
+  // A longer overlap postpones no end that is set already.
+  const readEnds = async () => {
+    const rows = await runningService.service.database.query<{ end: string }>(
+      `SELECT expires_at::text AS end FROM secrets WHERE starts_with(id, $1) AND expires_at IS NOT NULL ORDER BY id`,
+      [`${webhook.id}/`],
+    );
+    return rows.map(({ end }) => end);
+  };
+  const ends = await readEnds();
+  await rotate(86_400);
+  expect((await readEnds()).slice(0, 2)).toEqual(ends);
+
   const lastSecret = await rotate(0);
   await sendTestEvent(webhook.id);
   const secondRequest = (await receiver.waitForRequests(2))[1];

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
-import { traceAttempt } from '../../src/webhook/attempt.ts';
+import type { Webhook } from '@trueward/protocol/wire';
+import type { Environment } from '../../src/access/principal.ts';
+import { noTracing } from '../../src/trace/tracing.ts';
+import { attempt, traceAttempt } from '../../src/webhook/attempt.ts';
 import type { DueDelivery } from '../../src/webhook/delivery-store.ts';
-import type { AttemptResult } from '../../src/webhook/sender.ts';
+import type { AttemptResult, DeliveryRequest } from '../../src/webhook/sender.ts';
 
 type Tracing = Parameters<typeof traceAttempt>[0];
 
@@ -35,3 +38,29 @@ test.each<[string, AttemptResult, failures: string[], status: number | undefined
   expect(attributes['http.response.status_code']).toBe(status);
   expect(attributes).toMatchObject({ 'trueward.delivery_id': 'del_1', 'trueward.attempt': 3 });
 });
+
+test.each<[isInDevelopment: boolean, Environment, mayReachThisMachine: boolean]>([
+  [true, 'sandbox', true],
+  [true, 'live', false],
+  [false, 'sandbox', false],
+  [false, 'live', false],
+])(
+  'in development: %j, an event of %s may go to this machine: %j',
+  async (development, environment, loopback) => {
+    const requests: DeliveryRequest[] = [];
+    const deps = {
+      clock: { nowMs: () => 0, monotonicMs: () => 0 },
+      tracing: noTracing,
+      send: async (request: DeliveryRequest) => {
+        requests.push(request);
+        return { ...times, status: 204 };
+      },
+      openBody: (stored: string) => stored,
+      readSecrets: async () => ['whsec_AAAA'],
+      development,
+    };
+    const due = { ...delivery, environment, body: '{}' };
+    await attempt(deps, { url: 'https://a.example' } as Webhook, due, new AbortController().signal);
+    expect(requests).toMatchObject([{ loopback, secrets: ['whsec_AAAA'] }]);
+  },
+);
