@@ -1,4 +1,4 @@
-import type { Principal } from '../../src/access/principal.ts';
+import type { KeyPrincipal, Principal } from '../../src/access/principal.ts';
 import { describe, expect, test } from 'vitest';
 import { createUsageExchange, type UsageTotal } from '../../src/http/limits/open-rate-limits.ts';
 import { createMac } from '../../src/access/secret-box.ts';
@@ -125,6 +125,29 @@ test('wrong codes for other devices are limited for each account, whatever IPs t
   for (let request = 0; request < 300; request += 1) guess('acc_1');
   expect(() => guess('acc_1')).toThrow('Too many requests with wrong codes in this account.');
   expect(() => guess('acc_2')).not.toThrow();
+});
+
+test.each(['onUser', 'onSpend'] as const)(
+  '%s limits one player of one account in one environment',
+  (count) => {
+    const { limiter, reply } = createLimiter();
+    const send = (accountId: string, environment: 'live' | 'sandbox', player: string) =>
+      limiter[count]({ accountId, environment } as Principal, player, reply);
+    for (let request = 0; request < rate.burst; request += 1) send('acc_1', 'live', 'ann');
+    expect(() => send('acc_1', 'live', 'ann')).toThrow('Too many requests for this user.');
+    expect(() => send('acc_2', 'live', 'ann')).not.toThrow();
+    expect(() => send('acc_1', 'sandbox', 'ann')).not.toThrow();
+    expect(() => send('acc_1', 'live', 'bob')).not.toThrow();
+  },
+);
+
+test('a key’s own limit is at most the highest one of the service', () => {
+  const { limiter, reply } = createLimiter();
+  const key = { kind: 'sk', keyId: 'key_1', environment: 'live' } as KeyPrincipal;
+  const rateLimit = { perS: 1_000_000, burst: 1_000_000 };
+  const send = () => limiter.onKey({ ...key, rateLimit }, { ip: '198.51.100.1' }, reply);
+  for (let request = 0; request < rate.burst; request += 1) send();
+  expect(send).toThrow('Too many requests with this key.');
 });
 
 test('guesses that an IP may not make any more don’t count for the account', () => {
