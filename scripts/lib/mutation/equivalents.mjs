@@ -106,13 +106,19 @@ const equivalents = [
     replacement: '',
     reason: 'The rows come from a list that has this order.',
   },
-  {
+  ...[
+    ['AND', 'OR'],
+    ...[
+      'kind IN (SELECT jsonb_array_elements_text($3::text::jsonb))',
+      "document->>'name' IN (SELECT jsonb_array_elements_text($4::text::jsonb))",
+    ].map((term) => [`AND ${term}`, `AND (${term} OR true)`]),
+  ].map(([original, replacement]) => ({
     file: 'service/src/resource/check-document.ts',
-    line: "kind = 'placement' AND document",
-    original: 'AND',
-    replacement: 'OR',
+    line: 'jsonb_array_elements_text',
+    original: `${original}`,
+    replacement: `${replacement}`,
     reason: 'The caller looks for each reference among the rows by kind and name.',
-  },
+  })),
   {
     file: 'service/src/decision/load-configuration.ts',
     original: 'ORDER BY id',

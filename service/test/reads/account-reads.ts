@@ -228,8 +228,12 @@ export const accountReads: ReadCases = {
     of: { player_tokens: ofPlayer },
   },
   'an object': {
+    // An object of another kind with its id.
+    prepare: [
+      `UPDATE resources SET id = '${placementId}' WHERE kind = 'policy' AND right(id, 1) = '1'`,
+    ],
     read: (own) => resources.find(own, scope, 'placement', placementId),
-    of: { resources: `id = '${placementId}'` },
+    of: { resources: `kind = 'placement' AND id = '${placementId}'` },
   },
   'objects of a kind': {
     read: async (own) => (await resources.list(own, scope, 'placement', page)).data,

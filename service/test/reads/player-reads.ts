@@ -98,7 +98,7 @@ export const playerReads: ReadCases = {
     of: { decisions: `id = '${decisionId}'` },
   },
   'the events of a decision': {
-    read: async (own) => (await readEvents(own, accountId, [decisionId])).get(decisionId),
+    read: async (own) => [...(await readEvents(own, accountId, [decisionId])).values()].flat(),
     of: { timelines: `decision_id = '${decisionId}'` },
   },
   'a player’s rewarded views': {
