@@ -1,6 +1,5 @@
 /** `npm run docs` builds the documentation site. See `--help`. */
-import { runSteps } from './lib/run-steps.mjs';
-import { buildStale, tool } from './lib/run.mjs';
+import { buildStale, run, tool } from './lib/run.mjs';
 import { readOptions } from './lib/read-options.mjs';
 
 readOptions({
@@ -9,14 +8,14 @@ readOptions({
 between the project’s pages is broken, and builds the site into docs/.vitepress/dist.`,
 });
 await buildStale();
-const { failed } = await runSteps([
-  {
-    name: 'the documentation site',
-    commands: [
-      [...tool('tsx'), 'docs/generate/main.ts'],
-      [...tool('tsx'), 'docs/generate/check-links.ts'],
-      [...tool('vitepress'), 'build', 'docs'],
-    ],
-  },
-]);
-if (failed > 0) process.exitCode = 1;
+const steps = [
+  [...tool('tsx'), 'docs/generate/main.ts'],
+  [...tool('tsx'), 'docs/generate/check-links.ts'],
+  [...tool('vitepress'), 'build', 'docs'],
+];
+for (const step of steps) {
+  const { code } = await run(step, { show: true });
+  if (code === 0) continue;
+  process.exitCode = 1;
+  break;
+}
