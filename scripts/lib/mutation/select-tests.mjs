@@ -7,6 +7,8 @@ import { namesAt } from './functions.mjs';
 
 /** How many test files may judge a mutant. Functions that every ad needs are called by more. */
 const maxTests = 40;
+/** The tests that are about all statements. They notice most faults in SQL, so they come first. */
+const testsOfSql = ['service/test/http/reads.test.ts', 'service/test/http/writes.test.ts'];
 /** How many lines before and after a mutant say what it is about. */
 const linesAround = 3;
 
@@ -19,7 +21,7 @@ const linesAround = 3;
  * @param {readonly Recorded[]} recording
  * @param {number} maxTotalMs how long they may take together
  */
-export function selectTests({ file, start, line }, recording, maxTotalMs) {
+export function selectTests({ file, start, line, kind }, recording, maxTotalMs) {
   const called = (/** @type {readonly string[]} */ names) =>
     recording.filter(({ calls }) => names.some((name) => calls.includes(name)));
   const source = readFileSync(join(root, file), 'utf8');
@@ -32,8 +34,12 @@ export function selectTests({ file, start, line }, recording, maxTotalMs) {
   const words = [...readWords(`${file} ${linesNear.join(' ')}`)];
   const byRelevance = rank(candidates, ({ test }) => -scoreWords(words, test, recording));
   const byCost = rank(candidates, ({ ms, calls }) => (ms + 1_000) * calls.length);
+  const isFirst = (/** @type {Recorded} */ { test }) => kind === 'sql' && testsOfSql.includes(test);
   const ranks = new Map(
-    candidates.map((each) => [each, byRelevance.indexOf(each) + byCost.indexOf(each) / 2]),
+    candidates.map((each) => [
+      each,
+      isFirst(each) ? -1 : byRelevance.indexOf(each) + byCost.indexOf(each) / 2,
+    ]),
   );
   const ranked = rank(candidates, (each) => ranks.get(each) ?? 0);
   // A slow test would leave no time for others.
