@@ -11,12 +11,19 @@ import { accessWrites } from '../writes/access-writes.ts';
 import { elsewhere } from '../writes/elsewhere.ts';
 import { objectWrites } from '../writes/object-writes.ts';
 import { playerWrites } from '../writes/player-writes.ts';
+import { trackerWrites } from '../writes/tracker-writes.ts';
 import { webhookWrites } from '../writes/webhook-writes.ts';
 import { clock, makeNewId } from '../writes/write-case.ts';
 
 // Each write must change exactly the rows it is for. See twin-accounts.ts.
 
-const cases = { ...accessWrites, ...objectWrites, ...playerWrites, ...webhookWrites };
+const cases = {
+  ...accessWrites,
+  ...objectWrites,
+  ...playerWrites,
+  ...trackerWrites,
+  ...webhookWrites,
+};
 const webhook = { accountId, webhookId: makeId('webhook', place) };
 const resources = createResourceStore(clock, makeNewId);
 

@@ -16,12 +16,6 @@ export const elsewhere: Record<string, string> = {
     'http/creative-revalidation.test.ts',
   'demand/intake/check-origins.ts: UPDATE creative_origins SET sha256':
     'http/creative-revalidation.test.ts',
-  'demand/tracker/request-store.ts: UPDATE tracker_requests AS request SET lease_until':
-    'http/trackers.test.ts',
-  'demand/tracker/request-store.ts: UPDATE tracker_requests AS request SET state':
-    'http/trackers.test.ts',
-  'demand/tracker/request-store.ts: UPDATE tracker_requests AS request SET client':
-    'http/trackers-canceled.test.ts',
   'history/erase-from-archives.ts: UPDATE archived_weeks': 'http/archive.test.ts',
   'history/rollup.ts: DELETE FROM rollup_deltas': 'http/roll-ups.test.ts',
   'history/rollup.ts: DELETE FROM rollups': 'http/roll-ups.test.ts',
