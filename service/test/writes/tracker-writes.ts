@@ -11,12 +11,14 @@ import { accountId, place } from '../twin-accounts.ts';
 import { clock, type WriteCases } from './write-case.ts';
 
 const now = '2026-06-01T12:00:00Z';
+const before = '2026-06-01T11:59:59Z';
 const later = '2026-06-01T12:00:01Z';
-/** All requests of all accounts wait. Those of the home account's sandbox are due now. */
+/** The requests of the home account's sandbox are due now, those of its live environment later, those of others before. */
 const waiting = [
   `UPDATE tracker_requests SET state = 'pending', host = 'a.example', lease_until = NULL, at_least_once = false,
-    reached = false, attempt = 1, place = right(tracker, 1)::integer, late_at = '2099-01-01T00:00:00Z', next_at = '${later}'`,
-  `UPDATE tracker_requests SET next_at = '${now}' WHERE account_id = '${accountId}' AND environment = 'sandbox'`,
+    reached = false, attempt = 1, place = right(tracker, 1)::integer, late_at = '2099-01-01T00:00:00Z',
+    next_at = CASE WHEN account_id <> '${accountId}' THEN timestamptz '${before}'
+      WHEN environment = 'live' THEN timestamptz '${later}' ELSE timestamptz '${now}' END`,
 ];
 /** Changes the nth request of the home account's sandbox. */
 const change = (n: number, values: string): string =>
@@ -85,9 +87,9 @@ export const trackerWrites: WriteCases = {
     changes: [keyOf(2, decisionId)],
   },
   'claiming what a host has room for': {
-    prepare: [...waiting, change(3, `host = 'b.example'`)],
+    prepare: [...waiting, change(2, `next_at = '${before}'`), change(3, `host = 'b.example'`)],
     write: (queries) => claim(queries, { hosts: [{ host: 'a.example', free: 1 }], perHost: 0 }),
-    changes: [keyOf(1)],
+    changes: [keyOf(2)],
   },
   'claiming what every other host has room for': {
     prepare: [...waiting, change(2, `host = 'b.example'`), change(3, `host = 'b.example'`)],
@@ -95,9 +97,9 @@ export const trackerWrites: WriteCases = {
     changes: [keyOf(2)],
   },
   'claiming no more than the limit, of each host in turn': {
-    prepare: [...waiting, change(3, `host = 'b.example'`)],
+    prepare: [...waiting, change(2, `next_at = '${before}'`), change(3, `host = 'b.example'`)],
     write: (queries) => claim(queries, { limit: 2 }),
-    changes: [keyOf(1), keyOf(3)],
+    changes: [keyOf(2), keyOf(3)],
   },
   'claiming no request of an old decision': {
     prepare: waiting,
