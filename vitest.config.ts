@@ -24,6 +24,10 @@ const full = process.env['TRUEWARD_TEST_FULL'] === '1';
 const recordFolder = process.env['TRUEWARD_RECORD_CALLS'];
 const recordCalls = recordFolder === undefined ? [] : ['scripts/lib/mutation/record-test.mjs'];
 
+/** Set by the process that tests one mutant after the other. */
+const clearStorage =
+  process.env['TRUEWARD_MUTANTS'] === undefined ? [] : ['scripts/lib/mutation/clear-storage.mjs'];
+
 /** The engines that the browser tests run, and the parts of one that is too large to load as a whole. */
 const engines = [
   '@pixi/sound',
@@ -168,7 +172,7 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
-          setupFiles: ['test/browser/check-neighbor.ts', ...recordCalls],
+          setupFiles: [...clearStorage, 'test/browser/check-neighbor.ts', ...recordCalls],
           provide: {
             destroyables: listDestroyables(),
             pageStyles: readPageStyles(),

@@ -37,7 +37,7 @@ export function createTestServer(signal) {
       detached: true,
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       // With one worker, the core is loaded only once per run, and nothing runs after the first failure.
-      env: { ...process.env, TMPDIR: folder, TRUEWARD_TEST_WORKERS: '1' },
+      env: { ...process.env, TMPDIR: folder, TRUEWARD_TEST_WORKERS: '1', TRUEWARD_MUTANTS: '1' },
     });
     end = () => {
       starting = undefined;

@@ -76,9 +76,17 @@ async function testMutant(mutant, selected, server) {
     const result = await server.run(names, { limitMs, mutant });
     outcome = judge(result);
     if (outcome === 'survived') continue;
-    if (!result.isTimedOut) return outcome;
-    const baseline = await server.run(names, { limitMs });
-    return judge(baseline) === 'survived' ? outcome : 'unjudged';
+    if (result.isTimedOut) {
+      const baseline = await server.run(names, { limitMs });
+      return judge(baseline) === 'survived' ? outcome : 'unjudged';
+    }
+    // The browser stays open, so a test may fail because of what an earlier run has left in it.
+    const inBrowser = result.failed.filter((test) => test.startsWith('test/browser/'));
+    if (inBrowser.length === 0) return outcome;
+    const baseline = await server.run(inBrowser, { limitMs });
+    if (judge(baseline) === 'survived') return outcome;
+    server.end();
+    return judge(await server.run(names, { limitMs, mutant }));
   }
   return outcome;
 }
