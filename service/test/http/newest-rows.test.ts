@@ -3,6 +3,7 @@ import { createRecordReader } from '../../src/decision/player-record.ts';
 import { readIntegrationFacts } from '../../src/history/integration-health.ts';
 import { firstIdAt } from '../../src/platform/ids.ts';
 import { withArchivedPlacements } from '../../src/reward/archived-placements.ts';
+import type { Queries } from '../../src/store/database.ts';
 import { listAuditEntries } from '../../src/store/audit-log.ts';
 import { ids, openTwinDatabase, scope } from '../twin-accounts.ts';
 
@@ -80,10 +81,21 @@ test('of more audit records than a search looks through, the newest count', asyn
       WHERE one.id = $2 AND account_id = $3 AND environment = $4`,
     [firstIdAt('auditEntry', nowMs), ...ids('auditEntry', 1), scope.accountId, scope.environment],
   );
+  const counts: number[] = [];
+  const counting = {
+    ...database,
+    query: async (...call: Parameters<Queries['query']>) => {
+      const rows = await database.query(...call);
+      counts.push(rows.length);
+      return rows;
+    },
+  } as Queries;
   const search = async (action: string): Promise<string[]> => {
-    const { data } = await listAuditEntries(database, scope, { limit: 3, action });
+    const { data } = await listAuditEntries(counting, scope, { limit: 3, action });
     return data.map(({ id }) => id.slice(-5));
   };
   expect(await search('key.created')).toEqual(['20001']);
   expect(await search('key.rolled')).toEqual(['20000', '19999', '19998']);
+  // A page reads the records that it shows, and one more.
+  expect(counts).toEqual([1, 4]);
 });
