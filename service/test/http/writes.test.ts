@@ -24,6 +24,7 @@ const cases = {
   ...trackerWrites,
   ...webhookWrites,
 };
+const now = '2026-06-01T12:00:00.000Z';
 const webhook = { accountId, webhookId: makeId('webhook', place) };
 const resources = createResourceStore(clock, makeNewId);
 
@@ -85,6 +86,36 @@ test('every statement that changes or deletes rows has a case, or another test i
     ]);
     expect([file, existsSync(join(import.meta.dirname, '..', file))]).toEqual([file, true]);
   }
+});
+
+test('recovery waits for its own webhook’s queue, and for no other', async () => {
+  const undo = new Error('undo');
+  const results: unknown[] = [];
+  const step = createRecoveryStep({ clock, makeId: makeNewId, resources });
+  const request = { webhook_id: webhook.webhookId, since: now, until: now };
+  const fill = (queries: Queries, account: string, webhookId: string) =>
+    queries.query(
+      `INSERT INTO delivery_queue SELECT (jsonb_populate_record(one, jsonb_build_object('id', 'del_' || n, 'webhook_id', $3::text))).*
+        FROM delivery_queue AS one, generate_series(1, 2000) AS n WHERE account_id = $1 AND id = $2`,
+      [account, makeId('delivery', place), webhookId],
+    );
+  const transaction = database.transaction(async (queries) => {
+    const run = async () => {
+      const job = { scope, id: '', request, cursor: null, createdAtMs: 0 };
+      results.push((await step(queries, job)).isWaiting);
+    };
+    await fill(queries, 'acc_twin1', webhook.webhookId);
+    await fill(queries, accountId, 'whk_other');
+    await run();
+    await queries.query(
+      `UPDATE delivery_queue SET webhook_id = $1 WHERE webhook_id = 'whk_other'`,
+      [webhook.webhookId],
+    );
+    await run();
+    throw undo;
+  });
+  await expect(transaction).rejects.toBe(undo);
+  expect(results).toEqual([undefined, true]);
 });
 
 test('recovery queues only events of the webhook’s own scope, types and outcomes', async () => {
