@@ -142,6 +142,14 @@ export const playerReads: ReadCases = {
     read: async (own) => (await readRecord(own, false)).servedAtMs,
     of: { decisions: ofPlayer },
   },
+  'the times of a player’s ads at a placement': {
+    prepare: [
+      seen,
+      `UPDATE decisions SET viewer = 'player', placement = CASE right(id, 1) WHEN '1' THEN 'revive' ELSE 'other' END`,
+    ],
+    read: async (own) => (await readRecord(own, false)).servedAtMs,
+    of: { decisions: `placement = 'revive'` },
+  },
   'the times of a player’s ads on the page': {
     prepare: [
       seen,
