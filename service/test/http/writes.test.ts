@@ -157,6 +157,7 @@ test('recovery queues only events of the webhook’s own scope, types and outcom
       await recover(queries, [rewarded, rewarded, rewarded], { state: 'missed' }),
       await recover(queries, [rewarded, rewarded, rewarded], { state: 'failed' }),
       await recover(queries, [rewarded, rewarded, rewarded], { until: period.since }),
+      await recover(queries, [rewarded, rewarded, rewarded], { since: period.until }),
     );
     // Each webhook has received the event with its own number.
     await queries.query(`UPDATE finished_deliveries SET state = 'delivered'`);
@@ -168,7 +169,15 @@ test('recovery queues only events of the webhook’s own scope, types and outcom
   });
   await expect(transaction).rejects.toBe(undo);
   const [first, second, third] = events;
-  expect(results).toEqual([[first, third], [second, third], [first], [], [second, third], [first]]);
+  expect(results).toEqual([
+    [first, third],
+    [second, third],
+    [first],
+    [],
+    [],
+    [second, third],
+    [first],
+  ]);
 });
 
 /** Lists the statements in the service's files, as patterns of what is executed. */
