@@ -165,6 +165,8 @@ test('recovery queues only events of the webhook’s own scope, types and outcom
       await recover(queries, [rewarded, rewarded, rewarded]),
       await recover(queries, [rewarded, rewarded, rewarded], { state: 'delivered' }),
     );
+    await queries.query('DELETE FROM finished_deliveries WHERE account_id = $1', [accountId]);
+    results.push(await recover(queries, [rewarded, rewarded, rewarded], { state: 'missed' }));
     throw undo;
   });
   await expect(transaction).rejects.toBe(undo);
@@ -177,6 +179,7 @@ test('recovery queues only events of the webhook’s own scope, types and outcom
     [],
     [second, third],
     [first],
+    [first, second, third],
   ]);
 });
 
