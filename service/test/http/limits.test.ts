@@ -21,6 +21,9 @@ beforeAll(async () => {
       RATE_LIMIT_ADDRESS: '1/20',
       RATE_LIMIT_GUESTS: '5',
       WAITS_PER_ADDRESS: '6',
+      // No provider answers there.
+      OIDC_ISSUER: 'http://127.0.0.1:1',
+      OIDC_CLIENT_ID: 'trueward',
     },
     { clock, log: createLog('warn', { write }) },
   );
@@ -74,6 +77,18 @@ test('new guest players are limited per IP', async () => {
   expect((await create('2001:db8:8::1')).status).toBe(201);
   clock.advance(720_000);
   expect(await flood(2, () => create('2001:db8:7::1'))).toEqual({ 201: 1, 429: 1 });
+});
+
+test('invented returns from the OpenID provider are limited per IP', async () => {
+  const pending = JSON.stringify({ state: 's', nonce: 'n', verifier: 'v' });
+  const cookie = `trueward_sign_in=${Buffer.from(pending).toString('base64url')}`;
+  const finish = (ip: string) =>
+    fetch(`${runningService.url}/panel/api/single-sign-on/callback?state=s&code=invented`, {
+      redirect: 'manual',
+      headers: { cookie, 'x-forwarded-for': ip },
+    });
+  expect(await flood(12, () => finish('192.0.2.50'))).toEqual({ 302: 10, 429: 2 });
+  expect((await finish('192.0.2.51')).status).toBe(302);
 });
 
 test('codes for other devices can’t be guessed', async () => {

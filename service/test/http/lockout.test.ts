@@ -44,6 +44,19 @@ test('a sign-in forgives the failures of its user, not those of its IP', async (
   expect(await fail('ann@example.com', '203.0.113.2')).toBe(true);
 });
 
+test('a single sign-on forgives no failures, and ends no lock', async () => {
+  for (let guess = 0; guess < 4; guess += 1) await fail('ann@example.com');
+  for (let guess = 0; guess < 49; guess += 1) await fail('bob@example.com', `198.51.100.${guess}`);
+  await lockout.remember({ email: 'ann@example.com', ip });
+  await lockout.remember({ email: 'bob@example.com', ip });
+  expect(await fail('ann@example.com')).toBe(true);
+  expect(await fail('ann@example.com')).toBe(false);
+  expect(await fail('bob@example.com', '203.0.113.1')).toBe(true);
+  expect(await fail('bob@example.com', '203.0.113.2')).toBe(false);
+  await lockout.remember({ email: 'ann@example.com', ip });
+  expect(await fail('ann@example.com', ip, createLockout(database, clock))).toBe(false);
+});
+
 test('a process that has just started lets those pass who have signed in from a locked IP', async () => {
   await succeed('ann@example.com');
   await succeed('bob@example.com', '203.0.113.1');

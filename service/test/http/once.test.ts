@@ -27,29 +27,33 @@ beforeEach(async () => {
 });
 afterAll(() => database.close());
 
-const createRequest = (key: string, body: object) =>
+interface Content {
+  method?: string;
+  url?: string;
+  body?: object;
+}
+const createRequest = (key: string, { method = 'POST', url = '/a', body = {} }: Content) =>
   ({
-    method: 'POST',
-    url: '/a',
+    method,
+    url,
     body,
     headers: { 'idempotency-key': key },
   }) as unknown as FastifyRequest;
 
 let runs = 0;
-interface Options {
+interface Options extends Content {
   key?: string;
   scope?: Scope;
-  body?: object;
   work?: () => Promise<object>;
 }
 /** Sends a request. Returns the number of the run that it got, or the code of the problem. */
 const send = ({
   key = 'key',
   scope = own,
-  body = {},
   work = async () => ({ run: (runs += 1) }),
+  ...content
 }: Options = {}): Promise<unknown> =>
-  runOnceDetached({ queries: database, box, clock }, scope, createRequest(key, body), work).then(
+  runOnceDetached({ queries: database, box, clock }, scope, createRequest(key, content), work).then(
     (response) => (response.body as { run: number }).run,
     (error: Error & { code?: string }) => error.code ?? error.message,
   );
@@ -78,7 +82,13 @@ test('an answered request is not repeated, however late it is sent again', async
     clock.advance(ms);
     expect(await send()).toBe(first);
   }
-  expect(await send({ body: { other: true } })).toBe('idempotency_key_reused');
+  for (const other of [
+    { body: { other: true } },
+    { url: '/b' },
+    { url: '/a?b' },
+    { method: 'PUT' },
+  ])
+    expect(await send(other), JSON.stringify(other)).toBe('idempotency_key_reused');
   expect(await send({ key: 'another' })).toBe(runs);
   for (const scope of otherScopes) expect(await send({ scope })).toBe(runs);
   expect(await send()).toBe(first);

@@ -2,7 +2,7 @@ import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createUsedReceipts, verifyReceipt } from '../../../src/server/index.ts';
 import { openSecretBox } from '../../src/access/secret-box.ts';
-import { rotateReceiptKey } from '../../src/reward/receipt.ts';
+import { readReceiptKeys, rotateReceiptKey } from '../../src/reward/receipt.ts';
 import { startGame, type Game } from './reward-game.ts';
 import { readAccountId } from './reward-operator.ts';
 
@@ -85,6 +85,22 @@ test('receipts signed before a key rotation stay valid until they expire', async
 
   game.advance(31 * 86_400_000 + 3_600_000);
   await expect.poll(readKids).toEqual([decodeProtectedHeader(newReceipt).kid]);
+});
+
+test('a rotated key stays published until the last receipt that a process may sign with it expires', async () => {
+  const { clock, config, service } = game;
+  const box = openSecretBox(config);
+  const rotatedAtMs = clock.nowMs();
+  const readKids = async (ms: number) =>
+    (await readReceiptKeys(service.database, box, { ...clock, nowMs: () => rotatedAtMs + ms })).map(
+      ({ kid }) => kid,
+    );
+  const [oldKid] = await readKids(0);
+  await rotateReceiptKey(service.database, box, clock);
+  // Receipts are valid for 30 days, and another process may still sign with the key for an hour.
+  const lastMs = 30 * 86_400_000 + 3_600_000;
+  expect((await readKids(lastMs - 1)).includes(oldKid ?? '')).toBe(true);
+  expect((await readKids(lastMs)).includes(oldKid ?? '')).toBe(false);
 });
 
 test("a child's user_ref is delivered to the game server but not stored", async () => {

@@ -157,6 +157,19 @@ test('a page of another site, and pages outside the panel, are refused', async (
   expect([response.status, response.headers.getSetCookie()]).toEqual([403, []]);
 });
 
+test.each(['//evil.example', 'https://evil.example', '/\\evil.example', '/a"><b>', 7])(
+  'a cookie that names the page %j leads to the first page of the panel',
+  async (page) => {
+    const browser = openBrowser();
+    const response = await browser.load(start());
+    const jar = browser.cookies.get(running.url);
+    const text = Buffer.from(jar?.get('trueward_sign_in') ?? '', 'base64url').toString();
+    const kept = { ...(JSON.parse(text) as object), page };
+    jar?.set('trueward_sign_in', Buffer.from(JSON.stringify(kept)).toString('base64url'));
+    expect(await browser.follow(response.headers.get('location') ?? '')).toBe('/');
+  },
+);
+
 /** Signs in up to the provider's redirect back, and returns its URL. */
 async function startSignIn(): Promise<{
   browser: ReturnType<typeof openBrowser>;
@@ -270,6 +283,20 @@ test('dangerous changes need credentials that were entered at the provider a sho
   expect(await invite(browser)).toBe('confirmation_required');
   await browser.follow(start({ fresh: 'true', page: '/users' }));
   expect(await invite(browser)).toBe(201);
+});
+
+test('credentials count as entered when the provider says, and never later than now', async () => {
+  const { signIn: signOn, sessions } = running.service.users;
+  const nowMs = Date.now();
+  const readConfirmation = async (authenticatedAtMs: number | undefined) => {
+    const identity = { email: 'owner@example.com', authenticatedAtMs, ip: '192.0.2.1' };
+    const result = await signOn.bySingleSignOn(identity);
+    const token = 'sessionToken' in result ? result.sessionToken : '';
+    return (await sessions.find(token))?.confirmedAtMs;
+  };
+  expect(await readConfirmation(undefined)).toBe(0);
+  expect(await readConfirmation(nowMs - 60_000)).toBe(nowMs - 60_000);
+  expect(await readConfirmation(nowMs + 86_400_000)).toBeLessThan(nowMs + 43_200_000);
 });
 
 test('a provider that is down is named as the cause, and is tried again', async () => {
