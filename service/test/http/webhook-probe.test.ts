@@ -1,15 +1,20 @@
 import type { AuditEntry, Delivery, Webhook } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createLog } from '../../src/program/cli/run-service.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { type Client, createClient } from './client.ts';
 import { startReceiver } from './receiver.ts';
 
 const clock = createManualClock(Date.now());
+const logLines: string[] = [];
 let runningService: InProcessService;
 let client: Client;
 beforeAll(async () => {
-  runningService = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
+  runningService = await startInProcess(
+    { RATE_LIMITS: 'off' },
+    { clock, log: createLog('error', { write: (line: string) => void logLines.push(line) }) },
+  );
   client = createClient(runningService);
 });
 afterAll(() => runningService.stop());
@@ -136,6 +141,32 @@ test('a webhook disabled by an operator or a 410 response is not probed', async 
   await Promise.all(
     [goneWebhook, disabledByOperator, thirdWebhook].map(({ receiver }) => receiver.close()),
   );
+});
+
+test('a webhook that an operator disables while it is probed stays disabled', async () => {
+  let onProbe: (() => Promise<void>) | undefined;
+  const { receiver, id } = await startDisabledReceiver(async () => {
+    const disable = onProbe;
+    onProbe = undefined;
+    await disable?.();
+    return disable ? 200 : 500;
+  });
+  const disabled = new Promise<void>((resolve) => {
+    onProbe = async () => {
+      for (const status of ['enabled', 'disabled'])
+        await call('PATCH', `/v1/webhooks/${id}`, { status });
+      resolve();
+    };
+  });
+  advance(hourMs);
+  await disabled;
+  await pollUntil(
+    () => readWebhook(id),
+    ({ status }) =>
+      status === 'enabled' || logLines.some((line) => line.includes('could not probe a disabled')),
+  );
+  expect(await readWebhook(id)).toMatchObject({ status: 'disabled', disabled_reason: 'operator' });
+  await receiver.close();
 });
 
 test('a probe is left to the other processes after 20 seconds, because an attempt takes 10 at most', async () => {
