@@ -65,6 +65,13 @@ const equivalents = [
     reason:
       'The bound has the form of an id, but no id is equal to it: ids contain a version number.',
   })),
+  ...['store/copy-rows.ts', 'webhook/delivery-store.ts'].map((file) => ({
+    file: `service/src/${file}`,
+    line: 'SET lease_until = NULL WHERE lease_until IS NOT NULL',
+    original: 'WHERE lease_until IS NOT NULL',
+    replacement: 'WHERE (lease_until IS NOT NULL OR true)',
+    reason: 'A lease that is NULL stays NULL.',
+  })),
   {
     file: 'service/src/webhook/recovery.ts',
     original: 'AND f.id >= $6',

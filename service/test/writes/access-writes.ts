@@ -6,6 +6,7 @@ import { createLeakRecorder, revokeKey, updateKey } from '../../src/access/key-s
 import { startKeyUsage } from '../../src/access/key-usage.ts';
 import { createLinks } from '../../src/access/links.ts';
 import { createLockout } from '../../src/access/lockout.ts';
+import { reencrypt } from '../../src/access/secret-box.ts';
 import { createSessions, hashToken } from '../../src/access/sessions.ts';
 import { createSignIn } from '../../src/access/sign-in.ts';
 import { createUserTokens } from '../../src/access/user-tokens.ts';
@@ -308,5 +309,21 @@ export const accessWrites: WriteCases = {
           WHERE account_id = 'acc_home1' AND environment = 'sandbox' AND key = 'key'`,
       ),
     changes: ['idempotency_keys sandbox key'],
+  },
+  'encrypting secrets again leaves one that has changed meanwhile': {
+    prepare: [
+      `UPDATE secrets SET sealed = '1.old' WHERE account_id = 'acc_home1' AND right(id, 1) = '1'`,
+    ],
+    write: (queries, own) => {
+      const query: Database['query'] = async (text, params) => {
+        const rows = await own.query(text, params);
+        if (text.startsWith('SELECT') && text.includes('FROM secrets'))
+          await queries.query(`UPDATE secrets SET sealed = 'changed' WHERE sealed = '1.old'`);
+        return rows as never;
+      };
+      const box = { open: (text: string) => text, seal: () => '1.new' };
+      return reencrypt({ ...own, query }, box);
+    },
+    changes: [`secrets ${name} ${name}`],
   },
 };

@@ -5,7 +5,6 @@
 export const elsewhere: Record<string, string> = {
   'access/links.ts: DELETE FROM user_links WHERE user_id IS NULL RETURNING':
     'http/first-owner.test.ts',
-  'access/secret-box.ts: UPDATE ${table} SET ${column}': 'unit/secret-box.test.ts',
   'access/secret-box.ts: DELETE FROM secrets RETURNING': 'http/command-line.test.ts',
   'access/secret-box.ts: UPDATE users SET codes_secret = NULL': 'http/command-line.test.ts',
   'access/secret-box.ts: DELETE FROM ${table} WHERE (account_id, event_id)':
@@ -18,7 +17,6 @@ export const elsewhere: Record<string, string> = {
     'http/creative-revalidation.test.ts',
   'history/erase-from-archives.ts: UPDATE archived_weeks': 'http/archive.test.ts',
   'history/rollup.ts: DELETE FROM rollup_deltas': 'http/roll-ups.test.ts',
-  'history/rollup.ts: DELETE FROM rollups': 'http/roll-ups.test.ts',
   'store/copy-rows.ts: UPDATE delivery_queue SET lease_until = NULL': 'http/copy.test.ts',
   'store/partitions.ts: DELETE FROM ${week.table}_other': 'http/partitions.test.ts',
   'webhook/delivery-store.ts: UPDATE delivery_queue SET lease_until = NULL WHERE lease':

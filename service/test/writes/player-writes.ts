@@ -8,6 +8,7 @@ import { claimChore } from '../../src/history/claim-chore.ts';
 import { expireRewards } from '../../src/reward/expire-rewards.ts';
 import { rotateReceiptKey } from '../../src/reward/receipt.ts';
 import { writeTransitions } from '../../src/reward/transitions.ts';
+import { rollUpDays } from '../../src/history/rollup.ts';
 import { setAccountRetention } from '../../src/store/account-retention.ts';
 import type { Database, Queries } from '../../src/store/database.ts';
 import { setGrantBudget, takeFromBudget } from '../../src/wallet/grant-budgets.ts';
@@ -267,5 +268,26 @@ export const playerWrites: WriteCases = {
     ],
     write: (_, own) => sweep(own),
     changes: [`viewers sandbox ${name}`],
+  },
+  'rolling up the oldest day of an account': {
+    prepare: [
+      `DELETE FROM rollups WHERE environment <> 'sandbox' OR right(placement, 1) <> '1'`,
+      `UPDATE rollups SET hour = CASE account_id WHEN 'acc_home1' THEN timestamptz '2026-04-02T05:00:00Z'
+        ELSE timestamptz '2026-04-01T05:00:00Z' END`,
+      `INSERT INTO chores VALUES ('acc_home1', 'another chore', '2026-05-30T00:00:00Z'),
+        ('acc_twin1', 'daily roll-ups', '2026-05-30T00:00:00Z')`,
+    ],
+    write: async (queries) => {
+      await queries.query(`SET LOCAL timezone = 'UTC'`);
+      await rollUpDays(queries, accountId, clock.nowMs());
+      const [chore] = await queries.query<{ at: Date }>(
+        `DELETE FROM chores WHERE account_id = 'acc_home1' AND name = 'daily roll-ups' RETURNING begun_at AS at`,
+      );
+      expect(chore?.at).toEqual(new Date('2026-04-03T00:00:00Z'));
+    },
+    changes: ['00', '05'].map(
+      (hour) =>
+        `rollups sandbox 2026-04-02 ${hour}:00:00+00 ${Array<string>(7).fill(name).join(' ')}`,
+    ),
   },
 };

@@ -133,6 +133,15 @@ export const webhookWrites: WriteCases = {
     write: (queries) => addSecret(queries),
     changes: [],
   },
+  'adding a secret to a webhook while others have the most': {
+    prepare: [
+      `INSERT INTO secrets SELECT 'acc_twin1', 'webhook', 'whk_1/' || n, '', now() FROM generate_series(1, 5) AS n`,
+      `INSERT INTO secrets SELECT 'acc_home1', 'webhook', 'whk_3/' || n, '', now() FROM generate_series(1, 5) AS n`,
+      `INSERT INTO secrets SELECT 'acc_home1', 'other', 'whk_1/' || n, '', now() FROM generate_series(1, 5) AS n`,
+    ],
+    write: (queries) => addSecret(queries),
+    changes: [],
+  },
   'renewing a lease': {
     prepare: [queued(`'2026-06-01T12:00:01Z'`)],
     write: (queries) => renewLeases(queries, [held], { leaseMs: 2_000, nowMs: clock.nowMs() }),
