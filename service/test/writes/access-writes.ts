@@ -314,7 +314,7 @@ export const accessWrites: WriteCases = {
     prepare: [
       `UPDATE secrets SET sealed = '1.old' WHERE account_id = 'acc_home1' AND right(id, 1) = '1'`,
     ],
-    write: (queries, own) => {
+    write: async (queries, own) => {
       const query: Database['query'] = async (text, params) => {
         const rows = await own.query(text, params);
         if (text.startsWith('SELECT') && text.includes('FROM secrets'))
@@ -322,7 +322,9 @@ export const accessWrites: WriteCases = {
         return rows as never;
       };
       const box = { open: (text: string) => text, seal: () => '1.new' };
-      return reencrypt({ ...own, query }, box);
+      await reencrypt({ ...own, query }, box);
+      const rows = await queries.query(`SELECT FROM secrets WHERE sealed = 'changed'`);
+      expect(rows).toHaveLength(1);
     },
     changes: [`secrets ${name} ${name}`],
   },
