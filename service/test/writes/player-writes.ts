@@ -250,8 +250,9 @@ export const playerWrites: WriteCases = {
   'deleting guests who have not played for 400 days': {
     prepare: [
       ...onePlayer,
-      `UPDATE player_tokens SET used_at = '2026-01-01T00:00:00Z' WHERE account_id <> 'acc_home1' OR right(hash, 1) <> '1'`,
-      `UPDATE player_tokens SET used_at = '2025-01-01T00:00:00Z' WHERE account_id = 'acc_home1' AND right(hash, 1) = '1' AND environment = 'sandbox'`,
+      `UPDATE player_tokens SET used_at = timestamptz '2026-06-01T12:00:00Z' - interval '9600 hours'`,
+      `UPDATE player_tokens SET used_at = used_at - interval '1 ms'
+        WHERE account_id = 'acc_home1' AND environment = 'sandbox' AND right(hash, 1) = '1'`,
     ],
     write: (_, own) => sweep(own),
     changes: [
@@ -264,7 +265,9 @@ export const playerWrites: WriteCases = {
   },
   'deleting players who have not been seen for 30 days': {
     prepare: [
-      `UPDATE viewers SET seen_at = '2026-04-01T00:00:00Z' WHERE account_id = 'acc_home1' AND environment = 'sandbox' AND viewer = '${name}'`,
+      `UPDATE viewers SET seen_at = timestamptz '2026-06-01T12:00:00Z' - interval '720 hours'`,
+      `UPDATE viewers SET seen_at = seen_at - interval '1 ms'
+        WHERE account_id = 'acc_home1' AND environment = 'sandbox' AND viewer = '${name}'`,
     ],
     write: (_, own) => sweep(own),
     changes: [`viewers sandbox ${name}`],
