@@ -291,6 +291,18 @@ describe('an event', () => {
       false,
       'late',
     ],
+    [
+      'that a device dates back into the late window is rejected',
+      createEvent('complete', 100_001, { occurredAtMs: 1_000 }),
+      false,
+      'late',
+    ],
+    [
+      'that a device dates after the late window is accepted if it arrives in time',
+      createEvent('complete', 100_000, { occurredAtMs: 900_000 }),
+      false,
+      undefined,
+    ],
     ['for a killed ad is rejected', createEvent('impression', 1_000), true, 'killed'],
     ['that closes a killed ad is accepted', createEvent('close', 1_000), true, undefined],
   ])('%s', (_name, input, killed, expected) => {
