@@ -111,7 +111,7 @@ async function probe(
 /**
  * Finds the last event that a webhook missed before it was disabled. Returns undefined if the event has been deleted.
  */
-async function findLastMissed(
+export async function findLastMissed(
   queries: Queries,
   { accountId }: Scope,
   webhookId: string,

@@ -8,6 +8,7 @@ import { readTop } from '../../src/history/top.ts';
 import { addDemandState } from '../../src/http/monitoring/demand-metrics.ts';
 import { findCause } from '../../src/inspect/explain-decision.ts';
 import { listDecisions } from '../../src/inspect/list-decisions.ts';
+import { findLastMissed } from '../../src/webhook/probe.ts';
 import type { Database } from '../../src/store/database.ts';
 import {
   findDelivery,
@@ -214,6 +215,25 @@ export const operationReads: ReadCases = {
     ],
     read: async (own) => (await recoverStep(own)).counts?.['queued'],
     of: { webhook_events: 'true' },
+  },
+  'the event that a webhook missed last': {
+    prepare: [`UPDATE finished_deliveries SET state = 'failed'`],
+    read: (own) => findLastMissed(own, scope, webhookId, nowMs + 1),
+    of: {
+      delivery_queue: `webhook_id = '${webhookId}'`,
+      finished_deliveries: `webhook_id = '${webhookId}'`,
+    },
+    inBoth: true,
+  },
+  'the event that a webhook missed last, beside some that it received': {
+    prepare: [
+      'DELETE FROM delivery_queue',
+      `UPDATE finished_deliveries SET webhook_id = '${webhookId}',
+        state = CASE right(id, 1) WHEN '1' THEN 'failed' ELSE 'delivered' END`,
+    ],
+    read: (own) => findLastMissed(own, scope, webhookId, nowMs + 1),
+    of: { finished_deliveries: `state = 'failed'` },
+    inBoth: true,
   },
   'which deliveries are late': {
     read: async (own) => (await readIntegrationFacts(own, scope, nowMs + 86_400_000)).late,
