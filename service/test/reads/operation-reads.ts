@@ -7,6 +7,7 @@ import { readSourceHealth } from '../../src/history/source-health.ts';
 import { readTop } from '../../src/history/top.ts';
 import { addDemandState } from '../../src/http/monitoring/demand-metrics.ts';
 import { findCause } from '../../src/inspect/explain-decision.ts';
+import { createInspectDecision } from '../../src/inspect/inspect-decision.ts';
 import { listDecisions } from '../../src/inspect/list-decisions.ts';
 import { findLastMissed } from '../../src/webhook/probe.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -215,6 +216,16 @@ export const operationReads: ReadCases = {
     ],
     read: async (own) => (await recoverStep(own)).counts?.['queued'],
     of: { webhook_events: 'true' },
+  },
+  'an inspected decision': {
+    prepare: ['DELETE FROM webhook_events'],
+    read: (own) =>
+      createInspectDecision({
+        database: own,
+        eventBodies: openText,
+        readReward: async () => undefined,
+      } as never)(scope, decisionId),
+    of: { decisions: `id = '${decisionId}'` },
   },
   'the event that a webhook missed last': {
     prepare: [`UPDATE finished_deliveries SET state = 'failed'`],
