@@ -23,6 +23,7 @@ const equivalents = [
     'resource/check-document.ts',
     'webhook/probe.ts',
     'access/secret-box.ts',
+    'inspect/explain-decision.ts',
   ].map((file) => ({
     file: `service/src/${file}`,
     original: 'LIMIT 1',
@@ -72,6 +73,12 @@ const equivalents = [
     replacement: 'WHERE (lease_until IS NOT NULL OR true)',
     reason: 'A lease that is NULL stays NULL.',
   })),
+  {
+    file: 'service/src/demand/intake/check-origins.ts',
+    original: "AND kind = 'creative'",
+    replacement: "AND (kind = 'creative' OR true)",
+    reason: 'Only a creative has the id of a creative.',
+  },
   {
     file: 'service/src/webhook/recovery.ts',
     original: 'AND f.id >= $6',

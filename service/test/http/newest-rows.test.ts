@@ -56,9 +56,8 @@ test('of more decisions than the health of an integration counts, the newest cou
 test('of the archived placements with one name, the newest counts', async () => {
   const database = await openTwinDatabase();
   onTestFinished(() => database.close());
-  const [newest = '', ...older] = ids('placement', 3, 1, 2);
-  // The newest is neither the first nor the last that is stored.
-  for (const id of [older[0], newest, older[1]])
+  const [older, newest] = ids('placement', 1, 3);
+  for (const id of [newest, older])
     await database.query(
       `UPDATE resources SET archived_at = created_at, document = document || '{"name": "gone"}'
         WHERE account_id = $1 AND environment = $2 AND id = $3`,
@@ -68,7 +67,9 @@ test('of the archived placements with one name, the newest counts', async () => 
   const { placements } = await withArchivedPlacements(database, scope, snapshot, [
     { placement: 'gone' },
   ]);
-  expect(placements.get('gone')?.placement.id).toBe(newest);
+  expect([...placements].map(([gone, { placement }]) => [gone, placement.id])).toEqual([
+    ['gone', newest],
+  ]);
 });
 
 test('of more audit records than a search looks through, the newest count', async () => {

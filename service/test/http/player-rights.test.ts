@@ -148,6 +148,13 @@ test('an erased player leaves the archives, and the week can still be dropped', 
       .join('');
   for (const table of ['decisions', 'timelines']) expect(read(table)).toContain(id);
   await erase('archived');
+  // An erasure that somebody has canceled erases nothing more.
+  await database.query(
+    `INSERT INTO jobs (account_id, id, environment, kind, request, state, progress, counts, actor, created_at)
+      SELECT account_id, 'job_canceled', environment, 'erasure', jsonb_build_object('viewer', viewer), 'canceled', 0,
+        '{}', 'owner', issued_at FROM decisions WHERE id = $1`,
+    [otherId],
+  );
   const rewritten = await eraseFromArchives(database, folder);
   expect(rewritten.length).toBeGreaterThan(0);
   for (const table of ['decisions', 'timelines']) {
