@@ -17,42 +17,43 @@ test.each<[string, string[]]>([
   [
     'DELETE FROM keys WHERE a = $1 AND b = $2',
     [
-      'DELETE FROM keys WHERE b = $2',
+      'DELETE FROM keys WHERE (a = $1 OR true) AND b = $2',
       'DELETE FROM keys WHERE a = $1 OR b = $2',
-      'DELETE FROM keys WHERE a = $1',
+      'DELETE FROM keys WHERE a = $1 AND (b = $2 OR true)',
     ],
   ],
   [
     'UPDATE keys SET a = 1 WHERE b < ${limit} RETURNING id',
     [
-      'UPDATE keys SET a = 1 WHERE true RETURNING id',
+      'UPDATE keys SET a = 1 WHERE (b < ${limit} OR true) RETURNING id',
       'UPDATE keys SET a = 1 WHERE b <= ${limit} RETURNING id',
     ],
   ],
   [
     'SELECT 1 FROM a WHERE (b IS NULL OR c) ORDER BY d DESC LIMIT $1 FOR UPDATE SKIP LOCKED',
     [
-      'SELECT 1 FROM a WHERE true ORDER BY d DESC LIMIT $1 FOR UPDATE SKIP LOCKED',
+      'SELECT 1 FROM a WHERE ((b IS NULL OR c) OR true) ORDER BY d DESC LIMIT $1 FOR UPDATE SKIP LOCKED',
       'SELECT 1 FROM a WHERE (b IS NOT NULL OR c) ORDER BY d DESC LIMIT $1 FOR UPDATE SKIP LOCKED',
       'SELECT 1 FROM a WHERE (b IS NULL AND c) ORDER BY d DESC LIMIT $1 FOR UPDATE SKIP LOCKED',
       'SELECT 1 FROM a WHERE (b IS NULL OR c) LIMIT $1 FOR UPDATE SKIP LOCKED',
       'SELECT 1 FROM a WHERE (b IS NULL OR c) ORDER BY d LIMIT $1 FOR UPDATE SKIP LOCKED',
-      'SELECT 1 FROM a WHERE (b IS NULL OR c) ORDER BY d DESC FOR UPDATE SKIP LOCKED',
+      'SELECT 1 FROM a WHERE (b IS NULL OR c) ORDER BY d DESC LIMIT $1 + 1000000 FOR UPDATE SKIP LOCKED',
       'SELECT 1 FROM a WHERE (b IS NULL OR c) ORDER BY d DESC LIMIT $1',
     ],
   ],
   [
     'SELECT 1 FROM a WHERE b BETWEEN $1 AND $2 AND c',
     [
-      'SELECT 1 FROM a WHERE c',
+      'SELECT 1 FROM a WHERE (b BETWEEN $1 AND $2 OR true) AND c',
       'SELECT 1 FROM a WHERE b BETWEEN $1 AND $2 OR c',
-      'SELECT 1 FROM a WHERE b BETWEEN $1 AND $2',
+      'SELECT 1 FROM a WHERE b BETWEEN $1 AND $2 AND (c OR true)',
     ],
   ],
   [
     'INSERT INTO a VALUES (1) ON CONFLICT (b) DO UPDATE SET c = 1 RETURNING d',
     ['INSERT INTO a VALUES (1) RETURNING d'],
   ],
+  ['SELECT 1 FROM a LIMIT 5', ['SELECT 1 FROM a']],
   ['INSERT INTO a VALUES (1) ON CONFLICT DO NOTHING', ['INSERT INTO a VALUES (1)']],
 ])('SQL loses each part of its conditions: %s', (sql, expected) => {
   expect(mutate(sql)).toEqual(expected);
