@@ -37,11 +37,12 @@ const waitUntilPlaying = () =>
 it('gives no reward for an ad that the player skips', async () => {
   const stage = setStage();
   const running = stage.run(decideExternal({ skip_after_ms: 500 }));
-  await pressUntil('.skip', () => overlay().findVisible('.ask') !== undefined);
-  // The prompt warns that the reward would be lost. The player keeps watching.
-  await click(await waitForElement('.ask .main'));
+  const isAsking = () => overlay().findVisible('.ask') !== undefined;
+  await pressUntil('.skip', isAsking);
+  // The prompt warns that the reward would be lost. The player keeps watching, for less time than is left.
+  await pressUntil('.ask .main', () => !isAsking());
   await waitUntilPlaying();
-  await click(await waitForElement('.skip'));
+  await pressUntil('.skip', isAsking);
   await click(await waitForElement('.ask button:last-child'));
   expect((await running).outcome).toBe('dismissed');
   expect(stage.log.slice(-4)).toEqual(['skip', 'close', 'release', 'onClose']);
