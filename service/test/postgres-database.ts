@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
+import type { Queries } from '../src/store/database.ts';
 import { createDatabaseOn } from './create-database.ts';
 import { findNeighborChanges, watchNeighbor } from './neighbor.ts';
 
@@ -31,6 +32,14 @@ export async function createPostgresDatabase(
 export const createEmptyPostgresDatabase = (
   settings: Record<string, string> = {},
 ): Promise<string> => createDatabase(settings);
+
+/** Returns how many of the database's connections wait for a lock. */
+export async function countLockWaits(database: Queries): Promise<number> {
+  const rows = await database.query(
+    `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+  );
+  return rows.length;
+}
 
 async function createDatabase(
   settings: Record<string, string>,

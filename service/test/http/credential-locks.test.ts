@@ -4,7 +4,7 @@ import type { OwnAccount } from '../../src/access/own-account.ts';
 import { findUser, lockUser, updateUser, type User } from '../../src/access/user.ts';
 import { lockConfiguration } from '../../src/store/config-version.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
-import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+import { countLockWaits, createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { createClient } from './client.ts';
 import { type PanelClient, signInAs, signInOwner } from './panel-client.ts';
 import { summarize } from './panel-setup.ts';
@@ -34,13 +34,6 @@ async function makeUser(): Promise<User> {
   return user;
 }
 
-const countWaiting = async () => {
-  const rows = await running.service.database.query(
-    `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-  );
-  return rows.length;
-};
-
 describe.skipIf(!hasPostgres)('while another process sets a new password', () => {
   test.each<[what: string, change: (account: OwnAccount, user: User) => Promise<unknown>]>([
     ['set another one', (account, user) => account.changePassword(user, 'purple elephant drinks')],
@@ -54,7 +47,7 @@ describe.skipIf(!hasPostgres)('while another process sets a new password', () =>
       const user = await lockUser(queries, known.accountId, known.id);
       changing = change(users.ownAccount, known);
       changing.catch(() => undefined);
-      await expect.poll(countWaiting).toBe(1);
+      await expect.poll(() => countLockWaits(running.service.database)).toBe(1);
       await updateUser(queries, user ?? known, { password: 'a new hash' });
     });
     await expect(changing).rejects.toMatchObject({ code: 'conflict' });
@@ -109,7 +102,7 @@ describe.skipIf(!hasPostgres)('a request that waits for a change of another proc
     await running.service.database.transaction(async (queries) => {
       await lockConfiguration(queries, accountId);
       sent = send();
-      await expect.poll(countWaiting).toBe(1);
+      await expect.poll(() => countLockWaits(running.service.database)).toBe(1);
       await queries.query(take, [id]);
     });
     expect(summarize((await sent) ?? { status: 0 })).toEqual(answer);

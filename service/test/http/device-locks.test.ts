@@ -7,7 +7,7 @@ import type { Database, Scope } from '../../src/store/database.ts';
 import { lockViewers } from '../../src/store/lock-viewers.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { addAccount } from '../add-account.ts';
-import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+import { countLockWaits, createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
 const scope: Scope = { accountId: 'acc_1', environment: 'live' };
 const pseudonym = (_scope: Scope, playerRef: string): string => `viewer of ${playerRef}`;
@@ -39,13 +39,7 @@ test.skipIf(!hasPostgres)(
       await lockViewers(queries, scope, [viewer], systemClock.nowMs());
       revoking = database.transaction((others) => tokens.revoke(others, scope, playerRef));
       revoking.catch(() => undefined);
-      const countWaiting = async () => {
-        const rows = await database.query(
-          `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-        );
-        return rows.length;
-      };
-      await expect.poll(countWaiting).toBe(1);
+      await expect.poll(() => countLockWaits(database)).toBe(1);
       return tokens.createLinkCode(queries, scope, playerRef);
     });
     expect(await revoking).toBe(1);

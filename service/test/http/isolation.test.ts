@@ -7,7 +7,7 @@ import { systemClock } from '../../src/platform/time.ts';
 import { expireRewards } from '../../src/reward/expire-rewards.ts';
 import { addAccount } from '../add-account.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
-import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+import { countLockWaits, createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { type Client, createClient } from './client.ts';
 
 /** Processes with a shared database need the same master key. */
@@ -72,7 +72,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
         rejectedCount += 1;
       }),
     );
-    await expect.poll(countWaitingSessions).toBeGreaterThan(0);
+    await expect.poll(() => countLockWaits(runningService.service.database)).toBeGreaterThan(0);
     const responses = await Promise.all(
       Array.from({ length: 5 }, (_, index) => decide(unblockedClient, `free-${index}`)),
     );
@@ -94,14 +94,6 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     expect((await decide(blockedClient, 'again')).status).toBe(200);
     await operator.query('DROP FUNCTION wait_for_lock CASCADE');
   });
-
-  const countWaitingSessions = async (): Promise<number> => {
-    const [row] = await runningService.service.database.query<{ count: number }>(
-      `SELECT count(*)::bigint AS count FROM pg_stat_activity
-        WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-    );
-    return row?.count ?? 0;
-  };
 
   test.each([
     {
@@ -131,7 +123,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       const stuck = Array.from({ length: 12 }, () =>
         request(client, webhook.body.id).finally(() => (finished += 1)),
       );
-      await expect.poll(countWaitingSessions).toBeGreaterThan(0);
+      await expect.poll(() => countLockWaits(runningService.service.database)).toBeGreaterThan(0);
       const decisions = await Promise.all(
         Array.from({ length: 8 }, (_, index) => decide(client, `beside-${what}-${index}`)),
       );

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { readServiceSecret } from '../../src/access/secret-box.ts';
 import { runOnce, runOnceDetached } from '../../src/http/operations.ts';
@@ -7,6 +6,7 @@ import type { Database, Scope } from '../../src/store/database.ts';
 import { openEmptyDatabase } from '../empty-database.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { ownRows } from '../neighbor.ts';
+import { type Content, createKeyedRequest } from '../keyed-request.ts';
 
 // What several requests or processes try at the same time happens once.
 
@@ -27,19 +27,6 @@ beforeEach(async () => {
 });
 afterAll(() => database.close());
 
-interface Content {
-  method?: string;
-  url?: string;
-  body?: object;
-}
-const createRequest = (key: string, { method = 'POST', url = '/a', body = {} }: Content) =>
-  ({
-    method,
-    url,
-    body,
-    headers: { 'idempotency-key': key },
-  }) as unknown as FastifyRequest;
-
 let runs = 0;
 interface Options extends Content {
   key?: string;
@@ -53,12 +40,17 @@ const send = ({
   work = async () => ({ run: (runs += 1) }),
   ...content
 }: Options = {}): Promise<unknown> =>
-  runOnceDetached({ queries: database, box, clock }, scope, createRequest(key, content), work).then(
+  runOnceDetached(
+    { queries: database, box, clock },
+    scope,
+    createKeyedRequest(key, content),
+    work,
+  ).then(
     (response) => (response.body as { run: number }).run,
     (error: Error & { code?: string }) => error.code ?? error.message,
   );
 const sendInTransaction = (scope = own): Promise<unknown> =>
-  runOnce({ queries: database, box, clock }, scope, createRequest('key', {}), async () => ({
+  runOnce({ queries: database, box, clock }, scope, createKeyedRequest('key', {}), async () => ({
     status: 200,
     body: { run: (runs += 1) },
   })).then(({ body }) => (body as { run: number }).run);

@@ -119,6 +119,14 @@ test('a sign-in replaces the session in the cookie, which prevents session fixat
   expect(summarize(unknownSession)).toEqual([401, 'authentication_required']);
 });
 
+test('a request with a key is not let in by the session beside it', async () => {
+  expect((await panel.owner.send('GET', '/v1/keys')).status).toBe(200);
+  for (const authorization of ['Bearer nobody', 'Basic b3duZXI6b3duZXI=', '']) {
+    const { status } = await panel.owner.send('GET', '/v1/keys', undefined, { authorization });
+    expect([authorization, status]).toEqual([authorization, 401]);
+  }
+});
+
 test("changes require the session's CSRF token and the same origin", async () => {
   const otherBrowser = openBrowser();
   await otherBrowser.signIn('owner@example.com');

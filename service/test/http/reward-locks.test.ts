@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventBatchResult } from '@trueward/protocol/wire';
 import type { Scope } from '../../src/store/database.ts';
 import { lockViewers } from '../../src/store/lock-viewers.ts';
-import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+import { countLockWaits, createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { type Game, startGame } from './reward-game.ts';
 
 let game: Game;
@@ -30,18 +30,12 @@ test.skipIf(!hasPostgres).each<[what: string, first: 'impression' | 'completion'
     [decision.id],
   );
   if (!row) throw new Error('The decision was not stored.');
-  const countWaiting = async () => {
-    const rows = await database.query(
-      `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-    );
-    return rows.length;
-  };
   let reporting: Promise<EventBatchResult> | undefined;
   await database.transaction(async (queries) => {
     await lockViewers(queries, row, [row.viewer], game.clock.nowMs());
     reporting = game.report(first === 'impression' ? completion : impression);
     reporting.catch(() => undefined);
-    await expect.poll(countWaiting).toBe(1);
+    await expect.poll(() => countLockWaits(database)).toBe(1);
   });
   expect((await reporting)?.decisions).toMatchObject([{ state: 'earned' }]);
 });

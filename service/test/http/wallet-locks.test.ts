@@ -5,14 +5,14 @@ import { systemClock } from '../../src/platform/time.ts';
 import type { Database, Queries, Scope } from '../../src/store/database.ts';
 import { lockViewers } from '../../src/store/lock-viewers.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
-import { noTracing } from '../../src/trace/tracing.ts';
 import { findSumDifferences } from '../../src/wallet/check-sums.ts';
 import { transferWallet } from '../../src/wallet/transfer.ts';
 import type { WalletChange } from '../../src/wallet/wallet.ts';
-import { createWalletService } from '../../src/wallet/wallet-service.ts';
+import type { WalletService } from '../../src/wallet/wallet-service.ts';
 import { readHoldings, writeChanges } from '../../src/wallet/wallet-store.ts';
 import { addAccount } from '../add-account.ts';
-import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+import { openWallets } from '../open-wallets.ts';
+import { countLockWaits, createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
 // Several processes change wallets. Whoever changes one waits for a change that has begun, and then goes by what it did.
 
@@ -20,25 +20,13 @@ const scope: Scope = { accountId: 'acc_1', environment: 'live' };
 const makeId = createIds(systemClock, randomBytes);
 
 let database: Database;
-let wallets: ReturnType<typeof createWalletService>;
+let wallets: WalletService;
 let players = 0;
 beforeAll(async () => {
   if (!hasPostgres) return;
   database = openPostgres(await createPostgresDatabase(), () => undefined);
   await addAccount(database, scope.accountId);
-  wallets = createWalletService({
-    database,
-    clock: systemClock,
-    makeId,
-    writeEvents: async () => false,
-    lanes: {
-      name: 'spends',
-      openLane: noTracing.lane('spends'),
-      gate: { run: (_owner, work) => work() },
-      log: { warn: () => undefined },
-    },
-    onDeliveries: () => undefined,
-  });
+  wallets = openWallets(database);
 });
 afterAll(() => database?.close());
 
@@ -80,13 +68,6 @@ const credits20 = change({ id: 'dec_1', kind: 'reward', delta: 20 });
 const movesToBob: Change = (queries, { viewer: from }, { viewer: to }) =>
   transferWallet(queries, scope, makeId, { from, to }, systemClock.nowMs());
 
-const countWaiting = async () => {
-  const rows = await database.query(
-    `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-  );
-  return rows.length;
-};
-
 describe.skipIf(!hasPostgres)('while another process changes a wallet', () => {
   test.each<[what: string, Change, (ann: Player, bob: Player) => Promise<unknown>, result: object]>(
     [
@@ -120,7 +101,7 @@ describe.skipIf(!hasPostgres)('while another process changes a wallet', () => {
       await lockViewers(queries, scope, [ann.viewer], systemClock.nowMs());
       acting = act(ann, bob);
       acting.catch(() => undefined);
-      await expect.poll(countWaiting).toBe(1);
+      await expect.poll(() => countLockWaits(database)).toBe(1);
       await changeFirst(queries, ann, bob);
     });
     const result = { coins: 0, ...((await acting) as object) };

@@ -35,6 +35,7 @@ import { claimDue } from '../../src/webhook/delivery-store.ts';
 import { createEventWriter } from '../../src/webhook/event-writer.ts';
 import { recordAttempts } from '../../src/webhook/record-attempts.ts';
 import { addAccount } from '../add-account.ts';
+import { idleState } from '../idle-state.ts';
 import { expectEqual } from './expect-equal.ts';
 import { createWalletProbes } from './wallet-probes.ts';
 
@@ -253,11 +254,8 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       });
     const registry = new Registry();
     addStateMetrics(registry, {
+      ...idleState,
       database: { ...database, query },
-      configuration: { ageMs: () => 0, disabledWebhooks: () => 0 } as never,
-      lanes: {},
-      heldRequests: () => 0,
-      intake: { jobs: () => ({ running: 0, waiting: 0 }) },
       clock: systemClock,
     });
     await registry.metrics();

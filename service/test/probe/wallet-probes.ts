@@ -6,7 +6,6 @@ import { systemClock } from '../../src/platform/time.ts';
 import type { Database, Scope } from '../../src/store/database.ts';
 import { lockViewers } from '../../src/store/lock-viewers.ts';
 import { findSumDifferences } from '../../src/wallet/check-sums.ts';
-import { noTracing } from '../../src/trace/tracing.ts';
 import { creditRewards } from '../../src/wallet/credit-rewards.ts';
 import {
   listGrantBudgets,
@@ -14,8 +13,8 @@ import {
   takeFromBudget,
 } from '../../src/wallet/grant-budgets.ts';
 import { listEntries } from '../../src/wallet/list-entries.ts';
-import { createWalletService } from '../../src/wallet/wallet-service.ts';
 import { readWalletReport } from '../../src/wallet/wallet-report.ts';
+import { openWallets } from '../open-wallets.ts';
 import { expectEqual } from './expect-equal.ts';
 
 const makeId = createIds(systemClock, randomBytes);
@@ -25,20 +24,6 @@ const writeEvents = async (): Promise<boolean> => false;
 export const createWalletProbes = (
   scope: Scope,
 ): Record<string, (database: Database) => Promise<void>> => {
-  const openWallets = (database: Database) =>
-    createWalletService({
-      database,
-      clock: systemClock,
-      makeId,
-      writeEvents,
-      lanes: {
-        name: 'spends',
-        openLane: noTracing.lane('spends'),
-        gate: { run: (_owner, work) => work() },
-        log: { warn: () => undefined },
-      },
-      onDeliveries: () => undefined,
-    });
   const owner = { playerRef: 'ply_probe', viewer: 'wallet probe' };
   const user = { playerRef: 'probe', viewer: 'wallet user' };
   return {

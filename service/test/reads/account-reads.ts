@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
 import { SignJWT } from 'jose';
 import { findKeyById, isKeyRevoked, listKeys } from '../../src/access/key-store.ts';
 import { createLinks } from '../../src/access/links.ts';
@@ -30,13 +29,13 @@ import { listAuditEntries } from '../../src/store/audit-log.ts';
 import type { Database } from '../../src/store/database.ts';
 import { createQuotas } from '../../src/store/quotas.ts';
 import { readWebhookSecrets } from '../../src/webhook/webhook-secrets.ts';
-import { accountId, ids, name, scope } from '../twin-accounts.ts';
+import { createKeyedRequest } from '../keyed-request.ts';
+import { accountId, ids, name, openText, scope } from '../twin-accounts.ts';
 import {
   clock,
   makeId,
   nowMs,
   ofPlayer,
-  openText,
   page,
   samePlayer,
   sourceId,
@@ -62,12 +61,8 @@ const tooManyCreatives = (document: object): string =>
     SELECT account_id, environment, kind, gen_random_uuid(),
       '${JSON.stringify({ ...document, review: { status: 'pending_review' } })}', revision, created_at, updated_at
     FROM resources, generate_series(1, 200) WHERE id = '${creativeId}' AND account_id = '${accountId}'`;
-const request = {
-  method: 'POST',
-  url: '/v1/keys',
-  headers: { 'idempotency-key': 'key' },
-} as unknown as FastifyRequest;
-const requestHash = createHash('sha256').update('POST /v1/keys\nnull').digest('hex');
+const request = createKeyedRequest('key');
+const requestHash = createHash('sha256').update('POST /a\n{}').digest('hex');
 const serviceRetention = { decisionsMs: undefined, auditMs: undefined };
 const userToken = new SignJWT({ sub: 'player', exp: nowMs / 1_000 + 60 })
   .setProtectedHeader({ alg: 'HS256' })

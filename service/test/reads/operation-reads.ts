@@ -21,14 +21,13 @@ import { claimDue } from '../../src/webhook/delivery-store.ts';
 import { listFailingEndpoints } from '../../src/webhook/probe.ts';
 import { createRecoveryStep } from '../../src/webhook/recovery.ts';
 import { readWebhookHealth } from '../../src/webhook/webhook-health.ts';
-import { accountId, ids, name, scope } from '../twin-accounts.ts';
+import { accountId, ids, name, openText, scope } from '../twin-accounts.ts';
 import {
   clock,
   counted,
   makeId,
   nowMs,
   ofPlayer,
-  openText,
   page,
   samePlayer,
   sourceId,

@@ -23,8 +23,6 @@ export const nowMs = clock.nowMs();
 export const makeId = createIds(clock, (size) => new Uint8Array(size));
 export const [sourceId = ''] = ids('source', 1);
 export const page = { limit: 10 };
-/** A box that encrypts nothing. */
-export const openText = { open: (text: string) => text, seal: (text: string) => text };
 
 /** Makes the first row of each account and environment one player's. */
 export const samePlayer = (...tables: string[]) =>

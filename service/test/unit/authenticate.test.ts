@@ -9,6 +9,7 @@ import {
   makeSecretKeyText,
 } from '../../src/access/key-store.ts';
 import type { KeyKind } from '../../src/access/principal.ts';
+import { limitAll } from './fixtures.ts';
 
 const rate = { perS: 1, burst: 2 };
 
@@ -17,14 +18,7 @@ function createAdmit(
   kind: KeyKind,
   { allowedOrigins = [] as string[], accepted = ['pk', 'sk'] as readonly KeyKind[] } = {},
 ) {
-  const limits = {
-    key: { live: rate, sandbox: rate },
-    keyCeiling: rate,
-    address: rate,
-    user: { live: rate, sandbox: rate },
-    guests: rate,
-    waits: { key: 1, address: 1 },
-  };
+  const limits = limitAll(rate);
   const nowMs = () => 0;
   const admitKey = createAdmitKey({
     clock: { nowMs, monotonicMs: nowMs },

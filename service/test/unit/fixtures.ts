@@ -1,5 +1,6 @@
 import type { Creative, HouseAd, Placement, Policy } from '@trueward/protocol/wire';
 import type { RecordedEvent } from '../../src/decision/decision-state.ts';
+import type { RateLimits } from '../../src/http/limits/rate-limits.ts';
 import type { AnyResource } from '../../src/decision/snapshot.ts';
 
 const common = {
@@ -130,4 +131,17 @@ export const createEvent = (
   offsetMs: 0,
   clamped: false,
   ...overrides,
+});
+
+/** Returns limits that are the same for everybody. */
+export const limitAll = (
+  rate: RateLimits['address'],
+  waits = { key: 1, address: 1 },
+): RateLimits => ({
+  key: { sandbox: rate, live: rate },
+  keyCeiling: rate,
+  address: rate,
+  user: { sandbox: rate, live: rate },
+  guests: rate,
+  waits,
 });

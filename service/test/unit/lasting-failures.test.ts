@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openRateLimits } from '../../src/http/limits/open-rate-limits.ts';
 import { startKillSwitchExpiry } from '../../src/resource/expire-kill-switches.ts';
+import { limitAll } from './fixtures.ts';
 import { createError, createFlakyDatabase } from './flaky-database.ts';
 
 // What is tried every second is logged when it begins to fail, not every second.
@@ -10,7 +11,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] 
 afterEach(() => void vi.useRealTimers());
 
 const clock = { nowMs: () => 0, monotonicMs: () => 0 };
-const rate = { perS: 1, burst: 1 };
+const limits = limitAll({ perS: 1, burst: 1 });
 const limits = {
   key: { sandbox: rate, live: rate },
   keyCeiling: rate,

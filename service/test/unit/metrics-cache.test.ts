@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import { afterEach, expect, test, vi } from 'vitest';
 import { addStateMetrics } from '../../src/http/monitoring/metrics.ts';
 import { monotonicMs } from '../../src/platform/time.ts';
+import { idleState } from '../idle-state.ts';
 import { createFlakyDatabase } from './flaky-database.ts';
 
 afterEach(() => void vi.useRealTimers());
@@ -22,11 +23,8 @@ test.each([
     };
     const registry = new Registry();
     addStateMetrics(registry, {
+      ...idleState,
       database: { ...database, query },
-      configuration: { ageMs: () => 0, disabledWebhooks: () => 0 } as never,
-      lanes: {},
-      heldRequests: () => 0,
-      intake: { jobs: () => ({ running: 0, waiting: 0 }) },
       clock: { nowMs: () => 0, monotonicMs },
     });
     const counts: number[] = [];

@@ -4,6 +4,7 @@ import { createUsageExchange, type UsageTotal } from '../../src/http/limits/open
 import { createMac } from '../../src/access/secret-box.ts';
 import { createLimitBuckets, createRateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { createTokenBuckets } from '../../src/http/limits/token-buckets.ts';
+import { limitAll } from './fixtures.ts';
 
 const rate = { perS: 100, burst: 400 };
 
@@ -91,14 +92,7 @@ describe('a limit shared by several processes', () => {
 
 /** Creates a limiter whose clock stands still. */
 function createLimiter(waits = { key: 1, address: 1 }) {
-  const limits = {
-    key: { sandbox: rate, live: rate },
-    keyCeiling: rate,
-    address: rate,
-    user: { sandbox: rate, live: rate },
-    guests: rate,
-    waits,
-  };
+  const limits = limitAll(rate, waits);
   const buckets = createLimitBuckets(limits, () => 0);
   const reply = { getHeader: () => undefined, header: () => reply } as never;
   return { limiter: createRateLimiter(limits, buckets), reply };

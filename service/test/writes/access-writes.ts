@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify';
 import { Secret, TOTP } from 'otpauth';
 import { expect } from 'vitest';
 import { createOneTimeCodes } from '../../src/access/credentials.ts';
@@ -13,9 +12,10 @@ import { createUserTokens } from '../../src/access/user-tokens.ts';
 import { deleteUser, insertUser, updateUser, type User } from '../../src/access/user.ts';
 import { runOnce, runOnceDetached } from '../../src/http/operations.ts';
 import type { Database, Queries } from '../../src/store/database.ts';
+import { createKeyedRequest } from '../keyed-request.ts';
 import { makeId, makeName } from '../tenant-rows.ts';
-import { accountId, ids, name, place, scope } from '../twin-accounts.ts';
-import { audit, clock, log, makeNewId, openText, type WriteCases } from './write-case.ts';
+import { accountId, ids, name, openText, place, scope } from '../twin-accounts.ts';
+import { audit, clock, log, makeNewId, type WriteCases } from './write-case.ts';
 
 const [keyId = '', otherKeyId = ''] = ids('key', 1, 2);
 const user = {
@@ -82,11 +82,7 @@ const createUserTokenSecret = async (queries: Queries, database: Database) => {
   await queries.query(`DELETE FROM secrets WHERE created_at = $1`, [new Date(clock.nowMs())]);
 };
 
-const request = {
-  method: 'POST',
-  url: '/v1/keys',
-  headers: { 'idempotency-key': 'key' },
-} as unknown as FastifyRequest;
+const request = createKeyedRequest('key');
 const onceDeps = (queries: Queries) => ({ queries, box: openText as never, clock });
 /** Requests that came at the same time: one with the same key in the other account and environment. */
 const answers = [

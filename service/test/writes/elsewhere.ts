@@ -15,6 +15,13 @@ export const elsewhere: Record<string, string> = {
     'http/creative-revalidation.test.ts',
   'demand/intake/check-origins.ts: UPDATE creative_origins SET sha256':
     'http/creative-revalidation.test.ts',
+  'history/delete-records.ts: DELETE FROM ${table} WHERE account_id = $1 AND event_id':
+    'http/deleted-rows.test.ts',
+  'history/delete-records.ts: DELETE FROM webhook_events': 'http/deleted-rows.test.ts',
+  'history/delete-records.ts: DELETE FROM ${table} WHERE account_id = $1 AND decision_id':
+    'http/deleted-rows.test.ts',
+  'history/delete-records.ts: DELETE FROM decisions': 'http/deleted-rows.test.ts',
+  'history/erase-player.ts: DELETE FROM': 'http/deleted-rows.test.ts',
   'history/erase-from-archives.ts: UPDATE archived_weeks': 'http/archive.test.ts',
   'history/rollup.ts: DELETE FROM rollup_deltas': 'http/roll-ups.test.ts',
   'store/copy-rows.ts: UPDATE delivery_queue SET lease_until = NULL': 'http/copy.test.ts',

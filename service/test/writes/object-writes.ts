@@ -6,8 +6,8 @@ import { createResourceStore } from '../../src/resource/resource-store.ts';
 import { createSourceSecrets } from '../../src/resource/source-secrets.ts';
 import type { Database } from '../../src/store/database.ts';
 import { makeId, makeName } from '../tenant-rows.ts';
-import { accountId, ids, place, scope } from '../twin-accounts.ts';
-import { clock, log, makeNewId, openText, type WriteCases } from './write-case.ts';
+import { accountId, ids, openText, place, scope } from '../twin-accounts.ts';
+import { clock, log, makeNewId, type WriteCases } from './write-case.ts';
 
 const [placementId = ''] = ids('placement', 1);
 const resources = createResourceStore(clock, makeNewId);

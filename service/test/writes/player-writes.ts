@@ -3,7 +3,6 @@ import { createMac } from '../../src/access/secret-box.ts';
 import { hashToken } from '../../src/access/sessions.ts';
 import { deleteOldRows } from '../../src/history/delete-old-rows.ts';
 import { cancelJob, runStep } from '../../src/history/jobs.ts';
-import { erasePlayer } from '../../src/history/erase-player.ts';
 import { claimChore } from '../../src/history/claim-chore.ts';
 import { expireRewards } from '../../src/reward/expire-rewards.ts';
 import { rotateReceiptKey } from '../../src/reward/receipt.ts';
@@ -13,9 +12,8 @@ import { setAccountRetention } from '../../src/store/account-retention.ts';
 import type { Database, Queries } from '../../src/store/database.ts';
 import { setGrantBudget, takeFromBudget } from '../../src/wallet/grant-budgets.ts';
 import { expect } from 'vitest';
-import { makeId } from '../tenant-rows.ts';
-import { accountId, ids, name, place, scope } from '../twin-accounts.ts';
-import { clock, makeNewId, openText, type WriteCases } from './write-case.ts';
+import { accountId, giveAll, ids, name, openText, scope } from '../twin-accounts.ts';
+import { clock, makeNewId, type WriteCases } from './write-case.ts';
 
 const allLate = (condition: string) =>
   `UPDATE decisions SET issued_at = '2026-05-01T00:00:00Z', reward_state = 'pending',
@@ -43,18 +41,6 @@ const openTokens = (own: Database) =>
     pseudonym: () => 'guest',
   });
 
-/** Makes the first of everything, in each account and environment, the guest's. */
-const onePlayer = [
-  ...[
-    'decisions',
-    'wallet_balances',
-    'wallet_entries',
-    'link_codes',
-    'player_tokens',
-    'viewers',
-  ].map((table) => `UPDATE ${table} SET viewer = 'guest' WHERE right(viewer, 1) = '1'`),
-  `UPDATE webhook_events SET viewer = 'guest' WHERE right(id, 1) = '1'`,
-];
 /** The live environments have a decision with the same id. */
 const sameDecisions = [
   `UPDATE decisions SET id = '${decisionIds[0]}' WHERE environment = 'live' AND right(id, 1) = '1'`,
@@ -204,28 +190,6 @@ export const playerWrites: WriteCases = {
     },
     changes: [`secrets receipt_key ${name}`],
   },
-  'erasing a player': {
-    prepare: onePlayer,
-    write: async (queries) => {
-      const createdAtMs = Date.parse('2099-07-01T00:00:00Z');
-      const job = { scope, id: '', request: { viewer: 'guest' }, cursor: null, createdAtMs };
-      while ((await erasePlayer(queries, job)).end === undefined);
-    },
-    changes: [
-      `decision_demand ${decisionIds[0]}`,
-      `decisions sandbox ${decisionIds[0]}`,
-      `delivery_queue ${makeId('delivery', place)}`,
-      `finished_deliveries ${makeId('delivery', place)}`,
-      'link_codes sandbox guest',
-      `player_tokens sandbox ${name}`,
-      `timelines ${decisionIds[0]}`,
-      `tracker_requests ${decisionIds[0]} ${name}`,
-      'viewers sandbox guest',
-      `wallet_balances sandbox guest ${name}`,
-      `wallet_entries sandbox guest ${name}`,
-      `webhook_events sandbox ${makeId('webhookEvent', place)}`,
-    ],
-  },
   'canceling a job': {
     prepare: [`UPDATE jobs SET state = 'running'`],
     write: (queries) => cancelJob({ queries, scope } as never, jobId, clock.nowMs()),
@@ -249,7 +213,7 @@ export const playerWrites: WriteCases = {
   },
   'deleting guests who have not played for 400 days': {
     prepare: [
-      ...onePlayer,
+      ...giveAll('guest'),
       `UPDATE player_tokens SET used_at = timestamptz '2026-06-01T12:00:00Z' - interval '9600 hours'`,
       `UPDATE player_tokens SET used_at = used_at - interval '1 ms'
         WHERE account_id = 'acc_home1' AND environment = 'sandbox' AND right(hash, 1) = '1'`,

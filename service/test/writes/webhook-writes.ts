@@ -1,4 +1,4 @@
-import type { Queries } from '../../src/store/database.ts';
+import type { Database, Queries } from '../../src/store/database.ts';
 import {
   claimDue,
   type DueDelivery,
@@ -13,12 +13,11 @@ import {
 import { type FinishedAttempt, recordAttempts } from '../../src/webhook/record-attempts.ts';
 import { createWebhookSecret, expireWebhookSecrets } from '../../src/webhook/webhook-secrets.ts';
 import { makeId } from '../tenant-rows.ts';
-import { accountId, place, scope } from '../twin-accounts.ts';
-import { clock, openText, type WriteCases } from './write-case.ts';
+import { accountId, openText, place, scope } from '../twin-accounts.ts';
+import { clock, type WriteCases } from './write-case.ts';
 
 const webhook = { accountId, webhookId: makeId('webhook', place) };
 
-type NextState = FinishedAttempt['next'];
 const deliveryId = makeId('delivery', place);
 const held = { accountId, id: deliveryId, attempt: 1 } as DueDelivery;
 /** Gives all deliveries a lease and one attempt. The first ones have the same id in each account. */
@@ -33,12 +32,12 @@ const claim = {
   leaseMs: 1_000,
   nowMs: clock.nowMs(),
 };
-const attempt = (next: NextState): FinishedAttempt => ({
+const attempt = (state: FinishedAttempt['next']['state']): FinishedAttempt => ({
   scope,
   delivery: { ...held, webhookId: webhook.webhookId },
   result: { startedAtMs: clock.nowMs(), latencyMs: 5, status: 500 },
-  next,
-  concernsHealth: false,
+  next: state === 'pending' ? { state, delayMs: 1_000 } : { state },
+  concernsHealth: true,
 });
 
 const addSecret = async (queries: Queries) => {
@@ -158,23 +157,28 @@ export const webhookWrites: WriteCases = {
       renewLeases(queries, [{ ...held, attempt: 0 }], { leaseMs: 2_000, nowMs: clock.nowMs() }),
     changes: [],
   },
-  'recording an attempt that has failed': {
-    prepare: [queued('NULL')],
-    write: (_, own) => recordAttempts(own, [attempt({ state: 'pending', delayMs: 1_000 })]),
-    changes: [`delivery_queue ${deliveryId}`],
-  },
-  'recording an attempt that has succeeded': {
-    prepare: [queued('NULL'), 'DELETE FROM finished_deliveries'],
-    write: (_, own) => recordAttempts(own, [attempt({ state: 'delivered' })]),
-    changes: [
-      `delivery_queue ${deliveryId}`,
-      `finished_deliveries ${deliveryId}`,
-      `webhook_failures ${webhook.webhookId}`,
-    ],
-  },
-  'recording an attempt after another one of the same delivery': {
-    prepare: [queued('NULL'), 'UPDATE delivery_queue SET attempt = 2'],
-    write: (_, own) => recordAttempts(own, [attempt({ state: 'pending', delayMs: 1_000 })]),
-    changes: [],
-  },
+  ...Object.fromEntries(
+    (['pending', 'failed', 'delivered'] as const).map((state) => [
+      `recording an attempt after which the delivery is ${state}`,
+      {
+        prepare: [queued('NULL'), 'DELETE FROM finished_deliveries'],
+        write: (_: Queries, own: Database) => recordAttempts(own, [attempt(state)]),
+        changes: [
+          `delivery_queue ${deliveryId}`,
+          ...(state === 'pending' ? [] : [`finished_deliveries ${deliveryId}`]),
+          `webhook_failures ${webhook.webhookId}`,
+        ],
+      },
+    ]),
+  ),
+  ...Object.fromEntries(
+    (['pending', 'failed', 'delivered'] as const).map((state) => [
+      `recording an attempt too late, after which the delivery would be ${state}`,
+      {
+        prepare: [queued('NULL'), 'UPDATE delivery_queue SET attempt = 2'],
+        write: (_: Queries, own: Database) => recordAttempts(own, [attempt(state)]),
+        changes: [`webhook_failures ${webhook.webhookId}`],
+      },
+    ]),
+  ),
 };

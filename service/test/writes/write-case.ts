@@ -18,7 +18,5 @@ export type WriteCases = Record<string, WriteCase>;
 export const clock = createManualClock(Date.parse('2026-06-01T12:00:00Z'));
 export const log = pino({ level: 'silent' });
 export const makeNewId = createIds(clock, (size) => new Uint8Array(size));
-/** A box that encrypts nothing. */
-export const openText = { open: (text: string) => text, seal: (text: string) => text };
 /** Records nothing. */
 export const audit = { record: () => Promise.resolve() } as never;
