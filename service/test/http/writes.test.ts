@@ -42,7 +42,9 @@ const recordStatements = (queries: Queries): Queries => {
   const record =
     (run: Queries['query']): Queries['query'] =>
     (text, params) => {
-      executed.add(flatten(text));
+      // A statement for an empty list changes nothing.
+      if (!params?.some((param) => Array.isArray(param) && param.length === 0))
+        executed.add(flatten(text));
       return run(text, params);
     };
   return { ...queries, query: record(queries.query), execute: record(queries.execute) };

@@ -12,14 +12,6 @@ afterEach(() => void vi.useRealTimers());
 
 const clock = { nowMs: () => 0, monotonicMs: () => 0 };
 const limits = limitAll({ perS: 1, burst: 1 });
-const limits = {
-  key: { sandbox: rate, live: rate },
-  keyCeiling: rate,
-  address: rate,
-  user: { sandbox: rate, live: rate },
-  guests: rate,
-  waits: { key: 1, address: 1 },
-};
 
 type Started = Promise<{ stop(): Promise<void> }> | { stop(): Promise<void> };
 type Flaky = ReturnType<typeof createFlakyDatabase>['database'];

@@ -24,9 +24,9 @@ const held = { accountId, id: deliveryId, attempt: 1 } as DueDelivery;
 const queued = (leaseUntil: string) =>
   `UPDATE delivery_queue SET attempt = 1, lease_until = ${leaseUntil}`;
 const claim = {
-  endpoints: [],
+  endpoints: [{ ...webhook, free: 10 }],
   perEndpoint: 10,
-  accounts: [],
+  accounts: [{ accountId, free: 10 }],
   perAccount: 10,
   limit: 10,
   leaseMs: 1_000,
