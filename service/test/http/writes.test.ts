@@ -193,10 +193,13 @@ function listStatements(): { file: string; text: string; pattern: RegExp }[] {
     .filter((name) => name.endsWith('.ts') && !/^(program|store\/migrations)\//.test(name))
     .flatMap((file) => {
       const text = readFileSync(join(sources, file), 'utf8');
-      return [...text.matchAll(/`([^`]*)`|'((?:UPDATE|DELETE)[^'\n]*)'/g)]
+      return [...text.matchAll(/`([^`]*)`|'((?:UPDATE|DELETE|INSERT)[^'\n]*)'/g)]
         .map(([, template, short]) => flatten(template ?? short ?? ''))
         .flatMap(
-          (statement) => /(UPDATE \S+ (AS \S+ )?SET|DELETE FROM) .*/.exec(statement)?.[0] ?? [],
+          (statement) =>
+            /(UPDATE \S+ (AS \S+ )?SET|DELETE FROM|INSERT INTO(?=.* DO UPDATE)) .*/.exec(
+              statement,
+            )?.[0] ?? [],
         )
         .map((statement) => {
           const parts = statement

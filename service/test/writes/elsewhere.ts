@@ -22,9 +22,11 @@ export const elsewhere: Record<string, string> = {
     'http/deleted-rows.test.ts',
   'history/delete-records.ts: DELETE FROM decisions': 'http/deleted-rows.test.ts',
   'history/erase-player.ts: DELETE FROM': 'http/deleted-rows.test.ts',
+  'history/archive-week.ts: INSERT INTO archived_weeks': 'http/archive.test.ts',
   'history/erase-from-archives.ts: UPDATE archived_weeks': 'http/archive.test.ts',
   'history/rollup.ts: DELETE FROM rollup_deltas': 'http/roll-ups.test.ts',
   'store/copy-rows.ts: UPDATE delivery_queue SET lease_until = NULL': 'http/copy.test.ts',
+  'store/migration-lock.ts: INSERT INTO migration_lock': 'http/migrations.test.ts',
   'store/partitions.ts: DELETE FROM ${week.table}_other': 'http/partitions.test.ts',
   'webhook/delivery-store.ts: UPDATE delivery_queue SET lease_until = NULL WHERE lease':
     'http/delivery-leases.test.ts',

@@ -6,6 +6,8 @@ import { cancelJob, runStep } from '../../src/history/jobs.ts';
 import { claimChore } from '../../src/history/claim-chore.ts';
 import { expireRewards } from '../../src/reward/expire-rewards.ts';
 import { rotateReceiptKey } from '../../src/reward/receipt.ts';
+import type { RecordedEvent } from '../../src/decision/decision-state.ts';
+import { appendEvents } from '../../src/reward/timeline.ts';
 import { writeTransitions } from '../../src/reward/transitions.ts';
 import { rollUpDays } from '../../src/history/rollup.ts';
 import { setAccountRetention } from '../../src/store/account-retention.ts';
@@ -161,6 +163,25 @@ export const playerWrites: WriteCases = {
         (error: unknown) => expect(error).toMatchObject({ code: 'quota_exceeded' }),
       ),
     changes: [],
+  },
+  'appending an event to a timeline': {
+    write: (queries) => {
+      const event = {
+        id: 'evt',
+        decisionId: decisionIds[0],
+        type: 'start',
+        occurredAtMs: clock.nowMs(),
+      };
+      const known = new Map(decisionIds.map((id) => [id, []]));
+      const report = {
+        ...event,
+        receivedAtMs: clock.nowMs(),
+        offsetMs: 0,
+        clamped: false,
+      } as RecordedEvent;
+      return appendEvents(queries, accountId, [report], known).written;
+    },
+    changes: [`timelines ${decisionIds[0]}`],
   },
   'changing the state of a decision': {
     prepare: sameDecisions,
