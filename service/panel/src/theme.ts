@@ -65,6 +65,7 @@ const components = (
     },
   },
   MuiCircularProgress: { defaultProps: { 'aria-label': 'Loading' } },
+  MuiLinearProgress: { defaultProps: { 'aria-label': 'Loading' } },
   // On a phone, the toolbar contains only a floating button and would leave a gap.
   RaTopToolbar: {
     styleOverrides: {

@@ -278,8 +278,10 @@ const faults: Record<string, Fault> = {
       const element = document.querySelector('video');
       pauseBySystem(element);
       await runPendingWork();
-      // The ad may end and remove the video before it plays again.
-      await element?.play().catch(() => undefined);
+      // The ad may end and remove the video meanwhile. A video without a source keeps `play()` waiting forever.
+      if (!element?.isConnected) return;
+      const removed = new Promise((resolve) => element.addEventListener('emptied', resolve));
+      await Promise.race([removed, element.play().catch(() => undefined)]);
     },
     outcome: () => 'rewarded',
     // In the prompt, it is paused anyway.

@@ -157,6 +157,19 @@ for (const [size, viewport] of viewports.entries()) {
   });
 }
 
+test('a page that waits for the objects that it names violates no rule of axe', async () => {
+  const page = await site.open('/', { viewport: { width: 1_440, height: 900 } });
+  await addAxe(page);
+  await page.route(/[?&]ids=/, () => new Promise(() => {}));
+  const problems: string[] = [];
+  for (const route of ['/house-ads', '/creatives']) {
+    await page.goto(`${site.url}/panel/#${route}`);
+    await page.locator('.RaDataTable-table').getByRole('progressbar').first().waitFor();
+    problems.push(...(await findViolations(page)));
+  }
+  expect(problems).toEqual([]);
+});
+
 test('the reference of the API fits every screen, with everything unfolded', async () => {
   const page = await site.open('/');
   await page.goto(`${site.url}/docs`);

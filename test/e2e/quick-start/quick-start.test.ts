@@ -52,7 +52,8 @@ function followCredits(player: string): () => Promise<void> {
   const decided: Promise<string>[] = [];
   page.on('response', (response) => {
     if (response.request().method() !== 'POST' || !response.url().endsWith('/v1/decisions')) return;
-    decided.push(response.json().then(({ id }: { id: string }) => id));
+    // A page that is closed in the meantime has no body to read.
+    decided.push(response.json().then(({ id }: { id: string }) => id, () => ''));
   });
   return async () => {
     const ids = await Promise.all(decided);

@@ -63,7 +63,7 @@ export function ReviewCard({
   if (isHistoryPending || isAdvertiserPending || isSourcePending) {
     return (
       <PanelCard title={creative.name}>
-        <LinearProgress aria-label="Loading" />
+        <LinearProgress />
       </PanelCard>
     );
   }
