@@ -53,7 +53,12 @@ function followCredits(player: string): () => Promise<void> {
   page.on('response', (response) => {
     if (response.request().method() !== 'POST' || !response.url().endsWith('/v1/decisions')) return;
     // A page that is closed in the meantime has no body to read.
-    decided.push(response.json().then(({ id }: { id: string }) => id, () => ''));
+    decided.push(
+      response.json().then(
+        ({ id }: { id: string }) => id,
+        () => '',
+      ),
+    );
   });
   return async () => {
     const ids = await Promise.all(decided);
