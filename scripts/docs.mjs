@@ -1,4 +1,5 @@
 /** `npm run docs` builds the documentation site. See `--help`. */
+import { buildEnv } from './lib/build-parts.mjs';
 import { buildStale, run, tool } from './lib/run.mjs';
 import { readOptions } from './lib/read-options.mjs';
 
@@ -14,7 +15,7 @@ const steps = [
   [...tool('vitepress'), 'build', 'docs'],
 ];
 for (const step of steps) {
-  const { code } = await run(step, { show: true });
+  const { code } = await run(step, { env: buildEnv, show: true });
   if (code === 0) continue;
   process.exitCode = 1;
   break;

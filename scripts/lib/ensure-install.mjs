@@ -15,7 +15,9 @@ export async function ensureInstall() {
   const progress = setInterval(() => {
     console.log(`  still installing, ${formatDuration(performance.now() - startedAt)}`);
   }, 10_000);
-  const { code } = await run(['npm', 'ci', '--no-audit', '--no-fund'], { show: true });
+  // Builds and tests need the development packages, which npm omits if NODE_ENV is `production`.
+  const options = ['--include=dev', '--no-audit', '--no-fund'];
+  const { code } = await run(['npm', 'ci', ...options], { show: true });
   clearInterval(progress);
   if (code === 0) return;
   throw new Error(

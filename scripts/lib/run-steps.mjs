@@ -1,7 +1,7 @@
 import { run, formatDuration } from './run.mjs';
 
 /**
- * @typedef {{ name: string, commands: readonly (readonly string[])[] }} Step
+ * @typedef {{ name: string, commands: readonly (readonly string[])[], env?: Record<string, string> }} Step
  */
 
 /**
@@ -25,10 +25,10 @@ export async function runSteps(steps, { concurrency = 1 } = {}) {
 }
 
 /** @param {Step} step */
-async function runStep({ name, commands }) {
+async function runStep({ name, commands, env = {} }) {
   let totalMs = 0;
   for (const command of commands) {
-    const { code, output, ms } = await run(command);
+    const { code, output, ms } = await run(command, { env });
     totalMs += ms;
     if (code !== 0) {
       console.log(
