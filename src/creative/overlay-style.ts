@@ -44,7 +44,7 @@ svg { width: 1.4em; height: 1.4em; fill: none; stroke: currentColor; stroke-widt
 .main:hover { background: var(--trueward-ui-accent); filter: brightness(1.1) }
 progress { appearance: none; display: block; flex: none; width: 100%; height: 4px; border: 0; background: #ffffff24 }
 progress::-webkit-progress-bar { background: transparent }
-progress::-webkit-progress-value { background: var(--trueward-ui-accent); transition: inline-size .25s linear }
+progress::-webkit-progress-value { background: var(--trueward-ui-accent); }
 progress::-moz-progress-bar { background: var(--trueward-ui-accent) }
 .stage { position: relative; flex: 1; min-height: 0; display: grid; grid-template: 100% / 100%; place-items: center; container-type: size; overflow: hidden }
 ::slotted(*) { display: block !important; touch-action: pinch-zoom !important }
