@@ -4,6 +4,7 @@ import type { Plugin } from 'vite';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { sdkSources } from './demo/sdk-sources.ts';
 import { mutantPlugin } from './scripts/lib/mutation/apply-mutant.mjs';
+import { readWhole } from './scripts/lib/read-whole.mjs';
 import { root } from './scripts/lib/run.mjs';
 import { cocosEngineFolders, cocosEngineUrl } from './test/support/cocos-engine.ts';
 import { listDestroyables } from './test/support/list-destroyables.ts';
@@ -91,7 +92,7 @@ export default defineConfig({
     setupFiles: ['test/measure-cpu.ts'],
     sequence: { sequencer: LongestFirst },
     // By default, Vitest reserves one core for itself, which is half of a two-core machine. Tests often wait.
-    maxWorkers: Number(process.env['TRUEWARD_TEST_WORKERS'] ?? 4),
+    maxWorkers: readWhole('TRUEWARD_TEST_WORKERS', 4),
     // Without this option, V8 optimizes the embedded database's WebAssembly, which costs more CPU time than a test saves.
     execArgv: ['--liftoff-only'],
     // Generous, so that tests on a busy machine are slow but don't fail.

@@ -53,13 +53,14 @@ their URLs.
 Ctrl-C stops everything.
 
 Environment:
-  TRUEWARD_DATA_DIR   directory for all data (default .trueward), which is kept for
-                      the next start. While everything is running, dev.json in this
-                      directory contains the URLs and keys.
-  TRUEWARD_NO_OPEN=1  does not open a browser.
-  TRUEWARD_START_TIMEOUT_S=120  how long a part may take to start, in seconds.
-
-  TRUEWARD_SERVICE_PORT, TRUEWARD_GAME_PORT  the ports of the service and of the demo game.
+  TRUEWARD_DATA_DIR            directory for all data, which is kept for the
+                               next start; default: .trueward. While everything
+                               is running, dev.json in it has the URLs and keys.
+  TRUEWARD_NO_OPEN=1           does not open a browser.
+  TRUEWARD_START_TIMEOUT_S     how long a part may take to start, in seconds;
+                               default: 120.
+  TRUEWARD_SERVICE_PORT, TRUEWARD_GAME_PORT
+                               the ports of the service and of the demo game.
 
 Ports: without these settings, the first start uses 8787 (service) and 8788 (game), and later
 starts reuse the same ports. If a port is in use, a free port is used instead. A port that you

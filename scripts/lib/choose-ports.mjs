@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import getPort from 'get-port';
+import { readWhole } from './read-whole.mjs';
 
 const host = '127.0.0.1';
 
@@ -21,7 +22,9 @@ const servers = /** @type {const} */ ([
 export async function choosePorts(file, env) {
   const lastPorts = readPorts(file);
   const ports = { service: 0, gameServer: 0 };
-  const chosenPorts = servers.map(({ setting }) => readChosenPort(setting, env[setting]));
+  const chosenPorts = servers.map(({ setting }) =>
+    readWhole(setting, undefined, { most: 65_535, what: 'a port', env }),
+  );
   for (const [index, { name, setting, defaultPort }] of servers.entries()) {
     const chosen = chosenPorts[index];
     const taken = Object.values(ports);
@@ -39,18 +42,6 @@ export async function choosePorts(file, env) {
   }
   writeFileSync(file, JSON.stringify(ports));
   return ports;
-}
-
-/**
- * @param {string} setting
- * @param {string | undefined} text
- * @returns {number | undefined}
- */
-function readChosenPort(setting, text) {
-  if (text === undefined || text === '') return undefined;
-  const port = Number(text);
-  if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port;
-  throw new Error(`${setting} is ${text}, but must be a port from 1 to 65535.`);
 }
 
 /**

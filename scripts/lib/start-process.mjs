@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { readWhole } from './read-whole.mjs';
 import { root } from './run.mjs';
 
 const isWindows = process.platform === 'win32';
 
 /** How long a program may take to report that it is ready, in milliseconds. Wine on a busy machine needs longer. */
-const startTimeoutMs = 1_000 * Number(process.env.TRUEWARD_START_TIMEOUT_S || 120);
+const startTimeoutMs = 1_000 * readWhole('TRUEWARD_START_TIMEOUT_S', 120, { most: 86_400 });
 
 /**
  * @typedef {object} StartedProcess

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, inject, test } from 'vitest';
+import { readWhole } from '../../scripts/lib/read-whole.mjs';
 import type { AdEvent, Decision } from '../../protocol/wire.ts';
 import { startPrivatePostgres } from '../../service/test/private-postgres.ts';
 import { type ClockWorld, createClockWorld, quickAdMs, realMs } from './support/clock-world.ts';
 
 /** Number of honest ad views. `TRUEWARD_WATCHES=10000 npx vitest run --project property clocks` runs many. */
-const watches = Number(process.env['TRUEWARD_WATCHES'] ?? (inject('full') ? '2000' : '30'));
+const watches = readWhole('TRUEWARD_WATCHES', inject('full') ? 2_000 : 30);
 const concurrency = watches > 1_000 ? 120 : 60;
 /** How long a process is paused. */
 const pauseMs = watches > 1_000 ? 30_000 : 4_000;

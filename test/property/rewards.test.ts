@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { readWhole } from '../../scripts/lib/read-whole.mjs';
 import { createDatabaseOn } from '../../service/test/create-database.ts';
 import { startPrivatePostgres, type PrivatePostgres } from '../../service/test/private-postgres.ts';
 import { checkAgreement } from './support/check-agreement.ts';
@@ -9,10 +10,10 @@ import { schedule, type Action } from './support/schedule.ts';
 import { createWorld, type World } from './support/world.ts';
 
 /** Number of sequences per database. `npm run property:rewards` runs 10,000. */
-const sequences = Number(process.env['TRUEWARD_SEQUENCES'] ?? (inject('full') ? '300' : '20'));
+const sequences = readWhole('TRUEWARD_SEQUENCES', inject('full') ? 300 : 20);
 /** The seed of the batch to replay. `TRUEWARD_SHRINK=1` also shrinks a failing batch. */
-const replay = process.env['TRUEWARD_SEED'];
-const firstSeed = replay === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(replay);
+const replay = readWhole('TRUEWARD_SEED', undefined, { least: -(2 ** 31), most: 2 ** 31 - 1 });
+const firstSeed = replay ?? Math.floor(Math.random() * 2 ** 31);
 console.log(`First seed: ${firstSeed}.`);
 const batches = replay === undefined ? Math.ceil(sequences / playersPerBatch) : 1;
 

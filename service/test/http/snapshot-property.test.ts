@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { readWhole } from '../../../scripts/lib/read-whole.mjs';
 import { systemClock } from '../../src/platform/time.ts';
 import { openConfiguration } from '../../src/decision/configuration.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
@@ -191,7 +192,7 @@ test('the in-memory snapshot equals a rebuilt one after any sequence of changes'
         expect(readContents(configuration, keys)).toEqual(readContents(rebuiltConfiguration, keys));
       }
     }),
-    { numRuns: Number(process.env['TRUEWARD_SEQUENCES'] ?? (inject('full') ? '40' : '5')) },
+    { numRuns: readWhole('TRUEWARD_SEQUENCES', inject('full') ? 40 : 5) },
   );
   // The test is meaningful only if some requests were accepted.
   expect(

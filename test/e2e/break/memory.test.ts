@@ -1,12 +1,13 @@
 import type { Browser, CDPSession, Page } from 'playwright';
 import { expect, inject } from 'vitest';
+import { readWhole } from '../../../scripts/lib/read-whole.mjs';
 import { getPageState } from './player.ts';
 import { type Site, startSite } from './site.ts';
 import { it } from '../worker.ts';
 
 const isFullRun = inject('full');
 /** Number of ad breaks. To run more: `BREAKS=200 npm run test:full -- --project e2e memory`. */
-const breaks = isFullRun ? Number(process.env['BREAKS'] ?? 24) : 6;
+const breaks = isFullRun ? readWhole('BREAKS', 24) : 6;
 /** Number of warm-up ad breaks. The first six play every kind of creative, both aborted and watched. */
 const warmUp = isFullRun ? 12 : 6;
 /**
