@@ -11,10 +11,12 @@ const values = readOptions({
 That run may have been partial. All times are in seconds:
 
   total    import, hooks and tests together
-  cpu      CPU time used by the file's process and by its child processes that have exited;
-           unknown for tests in a browser, and incomplete for Chromium
-  wait     total minus cpu: waiting for timers, responses, other processes or a free core
-  import   loading the file and everything that it imports; unknown for tests in a browser
+  cpu      CPU time used by the file's process and by its child processes that
+           have exited; unknown for tests in a browser, incomplete for Chromium
+  wait     total minus cpu: waiting for timers, responses, other processes or a
+           free core
+  import   loading the file and everything that it imports; unknown for tests
+           in a browser
   hooks    beforeAll and afterAll
   tests    the tests, with beforeEach and afterEach
   slowest  the slowest test and its time`,
