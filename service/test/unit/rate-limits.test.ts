@@ -144,6 +144,34 @@ test('a key’s own limit is at most the highest one of the service', () => {
   expect(send).toThrow('Too many requests with this key.');
 });
 
+test('of a key’s own limit and the highest one of the service, the lower rate and the lower burst count', () => {
+  const keyCeiling = { perS: 2, burst: 5 };
+  let nowMs = 0;
+  const limits = { ...limitAll(rate, { key: 1, address: 1 }), keyCeiling };
+  const reply = { getHeader: () => undefined, header: () => reply } as never;
+  const limiter = createRateLimiter(
+    limits,
+    createLimitBuckets(limits, () => nowMs),
+  );
+  const key = { kind: 'sk', keyId: 'key_1', environment: 'live' } as KeyPrincipal;
+  const rateLimit = { perS: 1_000, burst: 1_000 };
+  const send = () => limiter.onKey({ ...key, rateLimit }, { ip: '198.51.100.1' }, reply);
+  for (let request = 0; request < 5; request += 1) send();
+  expect(send).toThrow('Too many requests with this key.');
+  nowMs = 1_000;
+  send();
+  send();
+  expect(send).toThrow('Too many requests with this key.');
+});
+
+test('a player’s spends don’t use up the decisions', () => {
+  const { limiter, reply } = createLimiter();
+  const player = { accountId: 'acc_1', environment: 'live' } as Principal;
+  for (let request = 0; request < rate.burst; request += 1) limiter.onSpend(player, 'ann', reply);
+  expect(() => limiter.onSpend(player, 'ann', reply)).toThrow();
+  expect(() => limiter.onUser(player, 'ann', reply)).not.toThrow();
+});
+
 test('guesses that an IP may not make any more don’t count for the account', () => {
   const { limiter, reply } = createLimiter();
   const guess = (ip: string) =>
