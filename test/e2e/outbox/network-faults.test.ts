@@ -96,6 +96,7 @@ test('a request is retried if its response was truncated', async () => {
 });
 
 test('a request to a server that never responds times out', async () => {
+  await reopen({ requestTimeoutMs: 1_000 });
   injectFault(1, () => undefined);
   await enqueueEvents(10);
   await harness.expectAllArrived(page);

@@ -15,6 +15,8 @@ export interface PageOptions {
   clockOffsetMs?: number;
   /** How many times as fast as real time the outbox's timers run. Default: 20. */
   speed?: number;
+  /** How long the page waits for a response, in milliseconds of real time. Default: 20 s, as in a game. */
+  requestTimeoutMs?: number;
   /** The step at which the page notifies the server and then waits forever. */
   stopAt?: Step;
 }
@@ -48,19 +50,17 @@ declare global {
 }
 
 const options = JSON.parse(decodeURIComponent(location.search.slice(1)) || '{}') as PageOptions;
+const { requestTimeoutMs = 20_000, speed = 20 } = options;
 let clockOffsetMs = options.clockOffsetMs ?? 0;
 const pendingTimers = new Set<number>();
 const clock: Clock = {
   now: () => Date.now() + clockOffsetMs,
   monotonic: systemClock.monotonic,
   after(ms, callback) {
-    const timer = setTimeout(
-      () => {
-        pendingTimers.delete(timer);
-        callback();
-      },
-      ms / (options.speed ?? 20),
-    ) as unknown as number;
+    const timer = setTimeout(() => {
+      pendingTimers.delete(timer);
+      callback();
+    }, ms / speed) as unknown as number;
     pendingTimers.add(timer);
     return () => {
       clearTimeout(timer);
@@ -99,7 +99,8 @@ const serviceClient = createServiceClient({
   publishableKey: 'pk_test',
   fetch: (...request) => fetch(...request),
   clock,
-  timeoutMs: 20_000,
+  // Not faster than real time: on a busy machine, a response can take seconds.
+  timeoutMs: requestTimeoutMs * speed,
 });
 
 let lastId = '';

@@ -37,7 +37,8 @@ const openTwoTabs = async (): Promise<[leader: Page, other: Page]> => {
 
 test('ten tabs send each event once and agree on the counts', async () => {
   const tabs: Page[] = [];
-  for (let tab = 0; tab < 10; tab++) tabs.push(await harness.open(context));
+  // In a page whose time runs faster, another tab would take over what a busy tab is sending.
+  for (let tab = 0; tab < 10; tab++) tabs.push(await harness.open(context, { speed: 1 }));
   await Promise.all(tabs.map((tab) => enqueueEvents(tab, 20)));
   for (const tab of tabs) await harness.expectAllArrived(tab);
   expect([...harness.receiver.arrivals.values()]).toEqual(Array.from({ length: 200 }, () => 1));
