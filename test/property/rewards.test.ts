@@ -6,14 +6,15 @@ import { createDatabaseOn } from '../../service/test/create-database.ts';
 import { startPrivatePostgres, type PrivatePostgres } from '../../service/test/private-postgres.ts';
 import { checkAgreement } from './support/check-agreement.ts';
 import { batchPlan, playersPerBatch, type BatchPlan } from './support/plan.ts';
+import { drawSeed, readSeed } from './support/random.ts';
 import { schedule, type Action } from './support/schedule.ts';
 import { createWorld, type World } from './support/world.ts';
 
 /** Number of sequences per database. `npm run property:rewards` runs 10,000. */
 const sequences = readWhole('TRUEWARD_SEQUENCES', inject('full') ? 300 : 20);
 /** The seed of the batch to replay. `TRUEWARD_SHRINK=1` also shrinks a failing batch. */
-const replay = readWhole('TRUEWARD_SEED', undefined, { least: -(2 ** 31), most: 2 ** 31 - 1 });
-const firstSeed = replay ?? Math.floor(Math.random() * 2 ** 31);
+const replay = readSeed();
+const firstSeed = replay ?? drawSeed();
 console.log(`First seed: ${firstSeed}.`);
 const batches = replay === undefined ? Math.ceil(sequences / playersPerBatch) : 1;
 

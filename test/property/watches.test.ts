@@ -1,15 +1,11 @@
 import { describe, expect, inject, test } from 'vitest';
-import { readWhole } from '../../scripts/lib/read-whole.mjs';
 import { cheats, playCheat } from './support/cheats.ts';
 import { playHonestly } from './support/honest.ts';
 import { judgePlayer, type JudgedAd } from './support/judge.ts';
-import { createRandom } from './support/random.ts';
+import { createRandom, drawSeed, readSeed } from './support/random.ts';
 
 /** To replay a run: `TRUEWARD_SEED=… npx vitest run --project property watches`. */
-const seed = readWhole('TRUEWARD_SEED', Math.floor(Math.random() * 2 ** 31), {
-  least: -(2 ** 31),
-  most: 2 ** 31 - 1,
-});
+const seed = readSeed() ?? drawSeed();
 console.log(`Seed: ${seed}.`);
 const startAtMs = Date.UTC(2026, 5, 1, 12);
 /** So many that the share of pending rewards, 0.4 %, varies little with the seed. */

@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { type Site, startSite } from './site.ts';
 import { watch } from './player.ts';
 import { it } from '../worker.ts';
@@ -15,6 +15,7 @@ it.for(['image', 'video'])(
   'while it shows the %s, the page is laid out a few times a second, not in each frame',
   async (placement, { browser }) => {
     const page = await browser.newPage();
+    onTestFinished(() => page.context().close());
     await page.goto(site.pageFor(placement));
     await page.route('**/v1/decisions', async (route) => {
       const response = await route.fetch();
@@ -38,6 +39,5 @@ it.for(['image', 'video'])(
     await waitUntilLeft(Number(shown) - 3);
     // The ad reports its progress four times a second, and a video its state too.
     expect((await countLayouts()) - before).toBeLessThan(40);
-    await page.context().close();
   },
 );

@@ -1,3 +1,5 @@
+import { readWhole } from '../../../scripts/lib/read-whole.mjs';
+
 /** Generates random numbers from a seed. */
 export interface Random {
   /** In [0, 1). */
@@ -26,3 +28,13 @@ export function createRandom(seed: number): Random {
     },
   };
 }
+
+/**
+ * Returns the seed of the run to replay, from TRUEWARD_SEED. A run counts its seeds up from a random one, so that a seed may be
+ * higher than any that is drawn.
+ */
+export const readSeed = (): number | undefined =>
+  readWhole('TRUEWARD_SEED', undefined, { least: -(2 ** 31), most: 2 ** 32 });
+
+/** Returns a seed for a new run. */
+export const drawSeed = (): number => Math.floor(Math.random() * 2 ** 31);
